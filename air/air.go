@@ -1,0 +1,136 @@
+// Package air is the contract model: an AIR document loaded, checked, filled
+// with its defaults, and the rules that are derived from it.
+package air
+
+import "github.com/anvil-sim/anvil/internal/canon"
+
+// Value is a JSON value of a contract whose shape the contract does not fix: a
+// schema, an example. Key order is the document's.
+type Value = canon.Value
+
+// A Document is one contract. It is immutable once loaded; nothing in it may be
+// changed, since parts of it are shared.
+type Document struct {
+	AnvilVersion string
+	Service      Service
+	Operations   []*Operation // in document order
+	Capabilities []Capability
+	Schemas      *Value // object: schema name to schema; never nil
+
+	tree *Value // the whole normalised document
+}
+
+// A Service says whose API this is.
+type Service struct {
+	ID, Version, DisplayName string
+	SourceKind               string   // openapi, swagger, wsdl, protobuf, graphql, discovery, postman, odata, har, mcp
+	Exposed                  []string // service.source.profile.exposedOperations
+	HasProfile               bool
+	Servers                  []string // URLs
+}
+
+// A Capability is a named part of the service.
+type Capability struct {
+	ID, DisplayName string
+	OperationIDs    []string
+}
+
+// An Operation is one thing that the API does.
+type Operation struct {
+	ID, CanonicalName, DisplayName, Description string
+	Tags                                        []string
+	SourceKind                                  string
+	Path                                        string // template, "" when the source gives none
+	Method                                      string // lower case, "" when the source gives none
+	Binding                                     *Value // sourceRef.binding, nil when absent
+	EffectKind                                  string // read or mutation
+	Action                                      string
+	Resource                                    string // "" when absent
+	Params                                      []*Param
+	Body                                        *Body  // nil when the operation takes none
+	OutputSchema                                *Value // output.schema, nil when absent
+	OutputSchemaRef                             string
+	SuccessStatuses                             []int    // declared exact 2xx, in order
+	OutputHeaders                               []string // declared success response header names, as spelled
+	Errors                                      []DeclaredError
+	Idempotency                                 Idempotency
+	ConfirmationRequired                        bool
+	Auth                                        Auth
+	Pagination                                  *Pagination // nil when absent
+	ResponseItemTokens                          int64       // disclosureCost.responseItemTokens, 0 when unmeasured
+	State                                       string
+	ToolName                                    string
+
+	tree *Value // the normalised operation
+}
+
+// A Param is one declared parameter.
+type Param struct {
+	Name        string // wire name
+	Key         string // agent key: how in-process calls and tools name it
+	In          string // path, query, header, cookie, body
+	Required    bool
+	Schema      *Value
+	Style       string // "" when the contract does not say
+	Explode     *bool  // nil when the contract does not say
+	Description string
+}
+
+// A Body is the declared request body.
+type Body struct {
+	ContentType string
+	Required    bool
+	Schema      *Value
+	Whole       bool // projection whole: the body is one input under the key "body"
+	Fields      []*Field
+	AnyCase     bool // field names match in any letter case (an OData action body)
+}
+
+// A Field is one declared top-level field of a request body.
+type Field struct {
+	Name     string // wire name
+	Key      string // agent key
+	Required bool
+	Schema   *Value
+}
+
+// A DeclaredError maps an error code to the status and vendor code that the API
+// answers with.
+type DeclaredError struct {
+	Code         string
+	HTTPStatus   int    // 0 when the contract does not say
+	UpstreamCode string // "" when the contract does not say
+	Message      string
+}
+
+// Idempotency says whether and where a call carries an idempotency key.
+type Idempotency struct {
+	Mode, Mechanism, Key, KeyDerivation string
+}
+
+// Auth says what a caller needs.
+type Auth struct {
+	Type    string
+	Scopes  []string
+	Carrier *AuthCarrier // nil when the contract names none
+}
+
+// An AuthCarrier is where a credential travels.
+type AuthCarrier struct {
+	In, Name, Scheme string // In is header or query
+}
+
+// Pagination says how an operation pages.
+type Pagination struct {
+	Style                                                          string // cursor, page, offset, link
+	InBody                                                         bool
+	CursorParam, NextField, ItemsField, PageSizeParam, PagingField string // "" when absent
+	MaxPageSize, DefaultPageSize                                   int    // 0 when absent
+}
+
+// A Carrier is where an operation's idempotency key travels.
+type Carrier struct {
+	In      string   // header, query, path or body
+	Name    string   // wire name of the header, parameter or field
+	Pointer []string // decoded JSON Pointer tokens when a body carrier is a pointer
+}

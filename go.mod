@@ -1,0 +1,3 @@
+module github.com/anvil-sim/anvil
+
+go 1.26

@@ -1,0 +1,368 @@
+package canon
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Kind is what a [Value] is.
+type Kind uint8
+
+// The kinds of a value. Absent is the kind of a nil *Value.
+const (
+	Absent Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+var kindNames = [...]string{"nothing", "null", "a boolean", "a number", "a string", "an array", "an object"}
+
+// String names the kind for an error: "an array".
+func (k Kind) String() string { return kindNames[k] }
+
+// A Value is one immutable JSON value. Object members keep their order, numbers
+// their text. The nil *Value is an absent value: every method answers for it.
+// Values may be shared between trees and read by several goroutines.
+type Value struct {
+	kind    Kind
+	text    string // String: WTF-8 text; Number: its text; Bool: "true" or "false"
+	elems   []*Value
+	members []Member
+	index   map[string]int // of members, when there are many
+}
+
+// A Member is one key of an object with its value.
+type Member struct {
+	Key   string
+	Value *Value
+}
+
+var (
+	nullValue  = &Value{kind: Null}
+	trueValue  = &Value{kind: Bool, text: "true"}
+	falseValue = &Value{kind: Bool, text: "false"}
+)
+
+// NewNull returns null.
+func NewNull() *Value { return nullValue }
+
+// NewBool returns a boolean.
+func NewBool(b bool) *Value {
+	if b {
+		return trueValue
+	}
+	return falseValue
+}
+
+// NewString returns a string.
+func NewString(s string) *Value { return &Value{kind: String, text: s} }
+
+// NewNumber returns a number spelled as text, which must be a JSON number.
+func NewNumber(text string) *Value { return &Value{kind: Number, text: text} }
+
+// NewInt returns an integer.
+func NewInt(n int64) *Value { return &Value{kind: Number, text: strconv.FormatInt(n, 10)} }
+
+// NewFloat returns f in ECMAScript's spelling; not-a-number and infinities are null.
+func NewFloat(f float64) *Value {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nullValue
+	}
+	return &Value{kind: Number, text: string(AppendFloat(nil, f))}
+}
+
+// NewArray returns an array of elems, which it keeps.
+func NewArray(elems ...*Value) *Value { return &Value{kind: Array, elems: elems} }
+
+// manyMembers is where looking a key up goes from a list to a map.
+const manyMembers = 12
+
+// NewObject returns an object with the members, which it keeps. A repeated key
+// keeps its first place and its last value; a member whose value is nil is left
+// out.
+func NewObject(members ...Member) *Value {
+	v := &Value{kind: Object, members: members[:0]}
+	if len(members) >= manyMembers {
+		v.index = make(map[string]int, len(members))
+	}
+	for _, m := range members {
+		if m.Value == nil {
+			continue
+		}
+		if i := v.find(m.Key); i >= 0 {
+			v.members[i].Value = m.Value
+			continue
+		}
+		if v.index != nil {
+			v.index[m.Key] = len(v.members)
+		}
+		v.members = append(v.members, m)
+	}
+	return v
+}
+
+func (v *Value) find(key string) int {
+	if v.index != nil {
+		if i, ok := v.index[key]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(v.members, func(m Member) bool { return m.Key == key })
+}
+
+// Kind tells what the value is; Absent for nil.
+func (v *Value) Kind() Kind {
+	if v == nil {
+		return Absent
+	}
+	return v.kind
+}
+
+// Is reports whether the value is of kind k.
+func (v *Value) Is(k Kind) bool { return v.Kind() == k }
+
+// Text is the text of a string (WTF-8) or a number, "" for other kinds.
+func (v *Value) Text() string {
+	if v == nil || v.kind != String && v.kind != Number {
+		return ""
+	}
+	return v.text
+}
+
+// True reports whether the value is true.
+func (v *Value) True() bool { return v != nil && v.kind == Bool && v.text == "true" }
+
+// Float is a number as a double (infinite beyond its range), 0 for other kinds.
+func (v *Value) Float() float64 {
+	if v == nil || v.kind != Number {
+		return 0
+	}
+	f, _ := strconv.ParseFloat(v.text, 64)
+	return f
+}
+
+// Elems are the elements of an array, which must not be changed.
+func (v *Value) Elems() []*Value {
+	if v == nil {
+		return nil
+	}
+	return v.elems
+}
+
+// Members are the members of an object in order, which must not be changed.
+func (v *Value) Members() []Member {
+	if v == nil {
+		return nil
+	}
+	return v.members
+}
+
+// Get is the value of a key of an object, nil when it has none or is no object.
+func (v *Value) Get(key string) *Value {
+	if v == nil || v.kind != Object {
+		return nil
+	}
+	if i := v.find(key); i >= 0 {
+		return v.members[i].Value
+	}
+	return nil
+}
+
+// With returns the object with key set to val: in its place when it is there,
+// else at the end. A nil val removes the key.
+func (v *Value) With(key string, val *Value) *Value {
+	return NewObject(append(slices.Clone(v.Members()), Member{key, val})...).without(key, val == nil)
+}
+
+func (v *Value) without(key string, drop bool) *Value {
+	if !drop || v.Get(key) == nil {
+		return v
+	}
+	return NewObject(slices.DeleteFunc(slices.Clone(v.members), func(m Member) bool { return m.Key == key })...)
+}
+
+// AppendJSON appends the canonical spelling of the value; null for nil.
+func (v *Value) AppendJSON(dst []byte) []byte {
+	switch v.Kind() {
+	case Absent, Null:
+		return append(dst, "null"...)
+	case Bool, Number:
+		return append(dst, v.text...)
+	case String:
+		return AppendString(dst, v.text)
+	case Array:
+		dst = append(dst, '[')
+		for i, e := range v.elems {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = e.AppendJSON(dst)
+		}
+		return append(dst, ']')
+	}
+	dst = append(dst, '{')
+	for i, m := range v.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendString(dst, m.Key)
+		dst = append(dst, ':')
+		dst = m.Value.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// String is the canonical spelling, for errors and tests.
+func (v *Value) String() string { return string(v.AppendJSON(nil)) }
+
+// MarshalJSON implements json.Marshaler.
+func (v *Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
+
+// Parse reads exactly one JSON value as a tree. The error is a *SyntaxError.
+func Parse(src []byte, policy Policy) (*Value, error) {
+	p := parser{compactor: compactor{src: src}, policy: policy}
+	p.space()
+	v, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.pos < len(src) {
+		return nil, p.fail("%s after the value, want the end of the text", p.found())
+	}
+	return v, nil
+}
+
+// A parser builds a tree; scalars go through the compactor's checks.
+type parser struct {
+	compactor
+	policy Policy
+}
+
+func (p *parser) parse() (*Value, error) {
+	if p.pos < len(p.src) {
+		switch p.src[p.pos] {
+		case '{':
+			return p.deeper(p.parseObject)
+		case '[':
+			return p.deeper(p.parseArray)
+		}
+	}
+	p.dst = p.dst[:0]
+	if err := p.value(); err != nil {
+		return nil, err
+	}
+	switch p.dst[0] {
+	case '"':
+		return NewString(Unquote(p.dst)), nil
+	case 't':
+		return trueValue, nil
+	case 'f':
+		return falseValue, nil
+	case 'n':
+		return nullValue, nil
+	}
+	return NewNumber(string(p.dst)), nil
+}
+
+func (p *parser) deeper(read func() (*Value, error)) (*Value, error) {
+	if p.depth++; p.depth > MaxDepth {
+		return nil, p.fail("nested deeper than %d", MaxDepth)
+	}
+	p.pos++
+	p.space()
+	v, err := read()
+	p.depth--
+	return v, err
+}
+
+func (p *parser) parseArray() (*Value, error) {
+	var elems []*Value
+	if p.ends(']') {
+		return NewArray(elems...), nil
+	}
+	for {
+		e, err := p.parse()
+		if err != nil {
+			return nil, err
+		}
+		elems = append(elems, e)
+		p.space()
+		switch {
+		case p.ends(']'):
+			return NewArray(elems...), nil
+		case !p.ends(','):
+			return nil, p.fail("%s in an array, want , or ]", p.found())
+		}
+		p.space()
+	}
+}
+
+// ends takes b when it comes next.
+func (p *parser) ends(b byte) bool {
+	if p.pos < len(p.src) && p.src[p.pos] == b {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func (p *parser) parseObject() (*Value, error) {
+	var members []Member
+	var seen map[string]bool
+	if p.policy == Strict {
+		seen = map[string]bool{}
+	}
+	if p.ends('}') {
+		return NewObject(members...), nil
+	}
+	for {
+		at := p.pos
+		p.dst = p.dst[:0]
+		if err := p.keyText(); err != nil {
+			return nil, err
+		}
+		key := Unquote(p.dst)
+		if seen != nil && seen[key] {
+			return nil, &SyntaxError{Offset: at, Msg: fmt.Sprintf("the key %q stands twice in one object", key)}
+		}
+		if seen != nil {
+			seen[key] = true
+		}
+		val, err := p.parse()
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, Member{key, val})
+		p.space()
+		switch {
+		case p.ends('}'):
+			return NewObject(members...), nil
+		case !p.ends(','):
+			return nil, p.fail("%s in an object, want , or }", p.found())
+		}
+		p.space()
+	}
+}
+
+func (p *parser) keyText() error {
+	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
+		return p.fail("%s in an object, want a key in double quotes", p.found())
+	}
+	if err := p.str(); err != nil {
+		return err
+	}
+	p.space()
+	if !p.ends(':') {
+		return p.fail("%s after a key, want :", p.found())
+	}
+	p.space()
+	return nil
+}
