@@ -128,6 +128,10 @@ type Response struct {
 	// Raw is the whole answer in canonical spelling, unknown keys kept, when it
 	// came over a wire or a tape. Without it the trace shows [Response.AppendJSON].
 	Raw json.RawMessage
+
+	// What a paged request does not take, found while parsing: only
+	// [Response.CheckFor] knows whether the operation is paged.
+	badTotal, badCursor bool
 }
 
 // An Error is a domain error.
