@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"iter"
 	"math"
 	"math/big"
 	"strconv"
@@ -235,4 +236,29 @@ func NumberKey(num string) string {
 		key = "-" + key
 	}
 	return key
+}
+
+// Units yields the UTF-16 code units of a string, as ECMAScript sees it: a
+// surrogate in WTF-8 form is itself, any other invalid byte is U+FFFD.
+func Units(s string) iter.Seq[uint16] {
+	return func(yield func(uint16) bool) {
+		for i := 0; i < len(s); {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				if u, ok := surrogateAt(s[i:]); ok {
+					r, size = rune(u), 3
+				}
+			}
+			i += size
+			if r > 0xFFFF {
+				if !yield(uint16(firstUnit(r))) {
+					return
+				}
+				r = 0xDC00 + (r-0x10000)&0x3FF
+			}
+			if !yield(uint16(r)) {
+				return
+			}
+		}
+	}
 }
