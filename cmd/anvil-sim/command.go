@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/sim/surface"
+)
+
+// commandGrace is how long a command may take to end after SIGTERM.
+const commandGrace = 5 * time.Second
+
+// serveCommand serves while a command runs with ANVIL_BASE_URL set. The command
+// owns stdout, so the URL goes to stderr. The exit status is the command's, 1
+// when the provider died.
+func (o *serveOptions) serveCommand(ctx context.Context, stop func(), server *surface.Server, st *state, command []string) error {
+	o.say("serving %s while %s runs", server.URL(), command[0])
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx) }()
+	status := o.runCommand(ctx, server.URL(), command)
+	died := st.death()
+	stop()
+	if err := <-served; err != nil {
+		o.report(fmt.Errorf("serving failed: %w", err))
+	}
+	if died != nil {
+		return died
+	}
+	return status
+}
+
+func (o *serveOptions) runCommand(ctx context.Context, url string, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "ANVIL_BASE_URL="+url)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.streams.In, o.streams.Out, o.streams.Err
+	// On a terminal the command is in the foreground group and has had the
+	// signal that ends this program; a TERM more does no harm.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = commandGrace
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit):
+		return cli.Exit(exitStatus(exit), nil)
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("cannot run %q: no such program", command[0])
+	}
+	return fmt.Errorf("cannot run %q: %w", command[0], err)
+}
+
+// exitStatus is a status as a shell reports it: 128 and the signal's number for
+// a command that a signal ended.
+func exitStatus(e *exec.ExitError) int {
+	if ws, ok := e.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return e.ExitCode()
+}
+

@@ -1,0 +1,18 @@
+// Command anvil-sim serves an API contract over HTTP as if it were the API.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Main(ctx, newRoot(cli.System()), os.Args[1:], cli.System())
+	stop()
+	os.Exit(code)
+}

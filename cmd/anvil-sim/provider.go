@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store"
+)
+
+func newProvider(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "provider",
+		Short: "Bundled state providers, for --provider-cmd",
+		Long: `Bundled state providers. A provider speaks JSON-RPC 2.0 on stdin and stdout, one
+message a line; serve starts it with --provider-cmd.`,
+	}
+	cmd.AddCommand(newProviderSQLite(s))
+	return cmd
+}
+
+func newProviderSQLite(s cli.Streams) *cobra.Command {
+	var contract string
+	cmd := &cobra.Command{
+		Use:   "sqlite FILE",
+		Short: "Answer from the tables of a SQLite file",
+		Long: `Answer from the tables of a SQLite file. The provider works on a private copy: the
+file never changes. Without a contract it derives one from the tables.`,
+		Example: `  anvil-sim serve --provider-cmd "anvil-sim provider sqlite fixtures.db"
+  anvil-sim serve --contract ./bundle --provider-cmd "anvil-sim provider sqlite fixtures.db"`,
+		Args: cli.Args("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return serveSQLite(cmd.Context(), s, args[0], contract)
+		},
+	}
+	cmd.Flags().StringVar(&contract, "contract", "", "the served contract (default $ANVIL_CONTRACT, which serve sets)")
+	return cmd
+}
+
+func serveSQLite(ctx context.Context, s cli.Streams, file, contract string) error {
+	if contract == "" {
+		contract = s.Getenv("ANVIL_CONTRACT")
+	}
+	opts := &store.Options{}
+	if contract != "" {
+		doc, err := air.Load(contract)
+		if err != nil {
+			return err
+		}
+		opts.Contract = doc
+	}
+	db, err := store.Open(ctx, file, opts)
+	if err != nil {
+		return err
+	}
+	// Serve closes the database when it is told to shut down; closing twice is
+	// harmless and covers the other ways out.
+	err = provider.Serve(ctx, db, s.In, s.Out, &provider.ServeOptions{Log: s.Err})
+	return errors.Join(err, db.Close(context.WithoutCancel(ctx)))
+}

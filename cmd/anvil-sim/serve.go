@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/sim"
+	"github.com/anvil-sim/anvil/sim/surface"
+	"github.com/anvil-sim/anvil/trace"
+)
+
+// serveOptions are the options of serve as typed.
+type serveOptions struct {
+	streams    cli.Streams
+	contract   string
+	provider   string
+	fixtures   string
+	timeoutMS  int
+	host       string
+	port       int
+	seed       string
+	capability string
+	principal  string
+	pageSize   int
+	trace      string
+	facade     bool
+	slowMS     int
+}
+
+func newServe(s cli.Streams) *cobra.Command {
+	o := &serveOptions{streams: s}
+	cmd := &cobra.Command{
+		Use:   "serve [flags] [-- COMMAND [ARGS...]]",
+		Short: "Serve a contract over HTTP",
+		Long: `Serve a contract over HTTP until SIGINT or SIGTERM. The first line on stdout is
+the URL; everything else goes to stderr.
+
+The contract is --contract, else $ANVIL_CONTRACT, else air.yaml or air.json in
+the current folder. Without any of these the provider is asked for one: a
+fixture database derives it from its tables. With no state either, a small demo
+is served.
+
+With a command after --, the command runs with ANVIL_BASE_URL set to the URL;
+when it ends the server stops, and its exit status is the command's.`,
+		Example: `  anvil-sim serve
+  anvil-sim serve --fixtures app.sqlite --port 8080
+  anvil-sim serve --contract ./bundle --provider-cmd "python provider.py" --trace calls.jsonl
+  anvil-sim serve --provider-cmd "anvil-sim provider sqlite fixtures.db"
+  anvil-sim serve --contract ./bundle -- go test ./...`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); len(args) > 0 && n != 0 {
+				return cli.WithHint(fmt.Errorf("serve takes no argument %q", args[0]),
+					"to run a command against the server, put -- before it", "a contract is given with --contract, a database with --fixtures")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, also gzipped")
+	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
+	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
+	f.IntVar(&o.timeoutMS, "provider-timeout", 30000, "deadline of each provider request, in ms")
+	f.StringVar(&o.host, "host", "127.0.0.1", "address to bind")
+	f.IntVar(&o.port, "port", 0, "port to bind; 0 picks a free one")
+	f.StringVar(&o.seed, "seed", "1", "seed of the built-in store, a whole number")
+	f.StringVar(&o.capability, "capability", "", "serve one capability instead of the whole service")
+	f.StringVar(&o.principal, "principal", "", "principal of requests that name none (default admin, which holds every scope)")
+	f.IntVar(&o.pageSize, "page-size", 0, "page size when the contract gives none (default 2)")
+	f.StringVar(&o.trace, "trace", "", "append one JSON line a call to this file")
+	f.BoolVar(&o.facade, "protocol-facade", false, "serve SOAP, transcoded gRPC and queue operations at their synthesized paths")
+	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
+	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
+	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
+	_ = cmd.MarkFlagFilename("fixtures")
+	_ = cmd.MarkFlagFilename("trace", "jsonl")
+	return cmd
+}
+
+// check reads what flags alone cannot: bounds.
+func (o *serveOptions) check() (seed uint32, err error) {
+	n, err := strconv.ParseUint(o.seed, 10, 64)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("--seed: found %q, want a whole number from 0", o.seed)
+	case o.port < 0 || o.port > 65535:
+		return 0, fmt.Errorf("--port: found %d, want 0 to 65535", o.port)
+	case o.timeoutMS < 1:
+		return 0, fmt.Errorf("--provider-timeout: found %d, want at least 1 (ms)", o.timeoutMS)
+	case o.pageSize < 0:
+		return 0, fmt.Errorf("--page-size: found %d, want at least 1", o.pageSize)
+	case o.slowMS < 0:
+		return 0, fmt.Errorf("--slow-ms: found %d, want at least 0 (ms)", o.slowMS)
+	}
+	return uint32(n), nil // seeds are taken modulo 2^32
+}
+
+func (o *serveOptions) timeout() time.Duration {
+	return time.Duration(o.timeoutMS) * time.Millisecond
+}
+
+func (o *serveOptions) run(ctx context.Context, command []string) error {
+	seed, err := o.check()
+	if err != nil {
+		return err
+	}
+	var sink sim.TraceSink
+	if o.trace != "" {
+		w, err := trace.OpenFile(o.trace)
+		if err != nil {
+			return err
+		}
+		defer func() { o.report(w.Close()) }()
+		sink = w
+	}
+	st, err := o.openState(ctx, &sim.Options{
+		Trace: sink, Seed: seed, Capability: o.capability, Principal: o.principal, PageSize: o.pageSize,
+		Name: provider.Implementation{Name: "anvil-sim", Version: cli.Version()},
+	})
+	if err != nil {
+		return err
+	}
+	return o.serve(ctx, st, command)
+}
+
+// serve binds, says where, and answers until ctx ends, the provider dies or the
+// command is done.
+func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (err error) {
+	defer func() { err = errors.Join(err, o.closeState(ctx, st)) }()
+	handler, err := surface.New(st.sim, &surface.Options{
+		Facade: o.facade, Slow: time.Duration(o.slowMS) * time.Millisecond,
+		TraceFailed: o.report,
+	})
+	if err != nil {
+		return err
+	}
+	if o.slowMS == 0 {
+		handler.NoDelay()
+	}
+	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
+	server, err := surface.Listen(ctx, addr, handler, log.New(o.streams.Err, "anvil-sim: ", 0))
+	if err != nil {
+		return cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
+	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	if st.died != nil {
+		go func() {
+			select {
+			case <-st.died:
+				stop()
+			case <-serving.Done():
+			}
+		}()
+	}
+	if len(command) > 0 {
+		return o.serveCommand(serving, stop, server, st, command)
+	}
+	if _, err := fmt.Fprintln(o.streams.Out, server.URL()); err != nil {
+		return errors.Join(fmt.Errorf("cannot write the URL to stdout: %w", err), server.Close())
+	}
+	st.welcome(o.streams.Err, server.URL())
+	if err := server.Serve(serving); err != nil {
+		return fmt.Errorf("serving failed: %w", err)
+	}
+	return st.death()
+}
+
+// report prints what went wrong beside a call or after the last one.
+func (o *serveOptions) report(err error) {
+	if err != nil {
+		fmt.Fprintf(o.streams.Err, "anvil-sim: %v\n", err)
+	}
+}
+
+// say prints a line about what the program does.
+func (o *serveOptions) say(format string, args ...any) {
+	fmt.Fprintf(o.streams.Err, "anvil-sim: "+format+"\n", args...)
+}
+
+// closeState ends the provider. The run is over: what goes wrong here is said,
+// and does not change the exit status, unless the provider had died.
+func (o *serveOptions) closeState(ctx context.Context, st *state) error {
+	if err := st.close(context.WithoutCancel(ctx)); err != nil && st.death() == nil {
+		o.report(err)
+	}
+	return nil
+}

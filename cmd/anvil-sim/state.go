@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/sim"
+	"github.com/anvil-sim/anvil/sim/stdio"
+	"github.com/anvil-sim/anvil/store"
+)
+
+//go:embed demo/air.yaml
+var demoContract []byte
+
+//go:embed demo/fixtures.sql
+var demoFixtures string
+
+// A state is the simulator with what stands behind it.
+type state struct {
+	sim  *sim.Simulator
+	died <-chan struct{} // closed when the provider process ends; nil without one
+	err  func() error    // how it ended
+	stop func(context.Context) error
+	demo bool
+}
+
+func (st *state) close(ctx context.Context) error {
+	if st.stop == nil {
+		return nil
+	}
+	return st.stop(ctx)
+}
+
+// death is the error of a provider that died under a running server.
+func (st *state) death() error {
+	if st.died == nil {
+		return nil
+	}
+	select {
+	case <-st.died:
+		return cli.Exit(cli.CodeNo, st.err())
+	default:
+		return nil
+	}
+}
+
+// welcome tells a newcomer what to try on the demo.
+func (st *state) welcome(w io.Writer, url string) {
+	if !st.demo {
+		return
+	}
+	fmt.Fprintf(w, `anvil-sim: no contract and no state given: serving the built-in helpdesk demo. Try:
+  curl %[1]s/tickets?status=open
+  curl %[1]s/tickets/T-1
+  curl -X POST %[1]s/tickets -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire"}'
+`, url)
+}
+
+// openState finds the contract, starts what stands behind it, and makes the
+// simulator.
+func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state, error) {
+	path, from := o.findContract()
+	if path == "" && o.provider == "" && o.fixtures == "" {
+		return o.openDemo(ctx, opts)
+	}
+	var doc *air.Document
+	if path != "" {
+		var err error
+		if doc, err = air.Load(path); err != nil {
+			return nil, err
+		}
+		o.say("contract: %s (%s)", path, from)
+	}
+	switch {
+	case o.provider != "":
+		return o.startProvider(ctx, opts, doc, path)
+	case o.fixtures != "":
+		db, err := store.Open(ctx, o.fixtures, &store.Options{Contract: doc, Seed: opts.Seed})
+		if err != nil {
+			return nil, err
+		}
+		return o.inProcess(ctx, opts, doc, db)
+	}
+	s, err := sim.New(doc, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &state{sim: s}, nil
+}
+
+// findContract says which contract is served and why; "" when none is named.
+func (o *serveOptions) findContract() (path, from string) {
+	if o.contract != "" {
+		return o.contract, "--contract"
+	}
+	if env := o.streams.Getenv("ANVIL_CONTRACT"); env != "" {
+		return env, "$ANVIL_CONTRACT"
+	}
+	for _, name := range []string{"air.yaml", "air.json"} {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return name, "in the current folder; --contract names another"
+		}
+	}
+	return "", ""
+}
+
+func (o *serveOptions) openDemo(ctx context.Context, opts *sim.Options) (*state, error) {
+	doc, err := air.Parse("demo/air.yaml", demoContract)
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.OpenSQL(ctx, demoFixtures, &store.Options{Contract: doc, Seed: opts.Seed})
+	if err != nil {
+		return nil, err
+	}
+	st, err := o.inProcess(ctx, opts, doc, db)
+	if err == nil {
+		st.demo = true
+	}
+	return st, err
+}
+
+// inProcess serves from a fixture database without a pipe. Without a contract
+// the database derives one from its tables.
+func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *air.Document, db *store.DB) (*state, error) {
+	fail := func(err error) (*state, error) { return nil, errors.Join(err, db.Close(ctx)) }
+	if doc == nil {
+		text, err := db.Contract()
+		if err != nil {
+			return fail(err)
+		}
+		if doc, err = air.Parse(o.fixtures, text); err != nil {
+			return fail(fmt.Errorf("contract derived from the tables: %w", err))
+		}
+		o.say("contract: derived from the tables of %s", o.fixtures)
+	}
+	opts.Provider = &deadline{db, o.timeout()}
+	s, err := sim.New(doc, opts)
+	if err != nil {
+		return fail(err)
+	}
+	if _, err := db.Initialize(ctx, s.InitializeParams()); err != nil {
+		return fail(err)
+	}
+	return &state{sim: s, stop: db.Close}, nil
+}
+
+// A deadline gives a provider in process the deadline that a process has.
+type deadline struct {
+	provider.Provider
+	timeout time.Duration
+}
+
+// Invoke implements provider.Provider.
+func (d *deadline) Invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+	limited, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	resp, err := d.Provider.Invoke(limited, req)
+	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		err = &provider.TransportError{
+			Code:    provider.UpstreamTimeout,
+			Message: fmt.Sprintf("State provider did not answer %s within %d ms.", req.OperationID, d.timeout.Milliseconds()),
+		}
+	}
+	return resp, err
+}
+
+// startProvider starts the provider process and, when there is no contract,
+// asks it for one.
+func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc *air.Document, path string) (*state, error) {
+	so := stdio.Options{Command: o.provider, Timeout: o.timeout(), Stderr: o.streams.Err, Warn: func(line string) { o.say("%s", line) }}
+	if exe, err := os.Executable(); err == nil {
+		// So that "anvil-sim provider ..." is found from go run and ./anvil-sim too.
+		so.PathAppend = []string{filepath.Dir(exe)}
+	}
+	if path != "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		so.Env = append(so.Env, "ANVIL_CONTRACT="+abs)
+	}
+	p, err := stdio.Start(ctx, so)
+	if err != nil {
+		return nil, err
+	}
+	opts.Provider = p
+	s, err := o.introduce(ctx, p, opts, doc)
+	if err != nil {
+		return nil, errors.Join(err, o.dropClose(p.Close(context.WithoutCancel(ctx))))
+	}
+	return &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close}, nil
+}
+
+// dropClose leaves out how a provider that was refused went away: the refusal
+// is the news.
+func (o *serveOptions) dropClose(error) error { return nil }
+
+func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, error) {
+	if doc != nil {
+		s, err := sim.New(doc, opts)
+		if err != nil {
+			return nil, err
+		}
+		_, err = p.Initialize(ctx, s.InitializeParams())
+		return s, err
+	}
+	result, err := p.Initialize(ctx, &provider.InitializeParams{
+		ProtocolVersion: provider.ProtocolVersion, Simulator: opts.Name, Seed: opts.Seed,
+		Operations: []provider.Operation{},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if result.Contract == nil {
+		return nil, cli.WithHint(errors.New("no contract to serve: none was given and the provider brings none"),
+			"pass --contract with a bundle directory or an air.yaml, set ANVIL_CONTRACT, or run in a folder with an air.yaml")
+	}
+	if doc, err = air.Parse("contract of the provider", result.Contract); err != nil {
+		return nil, err
+	}
+	o.say("contract: from the provider (service %s)", doc.Service.ID)
+	return sim.New(doc, opts)
+}

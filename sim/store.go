@@ -1,0 +1,231 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/anvil-sim/anvil/air/synth"
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// fixturesPerResource is how many records a resource starts with.
+const fixturesPerResource = 3
+
+// A store is the built-in state: a few seeded records a resource, each with an
+// id and a status. It evaluates no query.
+type store struct {
+	mu     sync.Mutex
+	seed   uint32
+	rng    *synth.Rng
+	tables map[string]*table
+	first  string // the first resource: the table of operations that name none
+}
+
+type table struct {
+	rows []*row
+	byID map[string]*row
+}
+
+// A row is one record: the stored fields, and the bodies that were made of it.
+type row struct {
+	id     string
+	fields Input
+	bodies map[int]Raw // by operation index; dropped when the fields change
+}
+
+func newStore(ops []*Operation, seed uint32) *store {
+	st := &store{seed: seed, rng: synth.NewRng(seed), tables: map[string]*table{}}
+	var resources []string
+	for _, o := range ops {
+		resources = append(resources, o.ResourceNoun())
+	}
+	slices.SortFunc(resources, canon.CompareUTF16)
+	for _, r := range slices.Compact(resources) {
+		t := &table{byID: map[string]*row{}}
+		st.tables[r] = t
+		for range fixturesPerResource {
+			id := r + "_" + st.rng.Token(6)
+			t.put(id, Input{{"id", canon.AppendString(nil, id)}, {"status", Raw(`"active"`)}})
+		}
+		if st.first == "" {
+			st.first = r
+		}
+	}
+	return st
+}
+
+func (t *table) put(id string, fields Input) *row {
+	r := t.byID[id]
+	if r == nil {
+		r = &row{id: id}
+		t.byID[id] = r
+		t.rows = append(t.rows, r)
+	}
+	r.fields, r.bodies = fields, nil
+	return r
+}
+
+func (st *store) tableOf(o *Operation) *table {
+	if o.Resource != "" {
+		return st.tables[o.Resource]
+	}
+	return st.tables[st.first]
+}
+
+// answer serves a call from the store.
+func (st *store) answer(c *Call) Result {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	t := st.tableOf(c.Op)
+	switch {
+	case c.Op.Paged() && !c.Op.mutation:
+		return st.page(c, t)
+	case !c.Op.mutation:
+		if len(t.rows) == 0 {
+			return Result{OK: true, Output: Raw("null")}
+		}
+		return Result{OK: true, Output: st.body(c.Op, t.rows[0])}
+	}
+	r, refused := st.mutate(c, t)
+	if refused != nil {
+		return *refused
+	}
+	if c.Op.Paged() {
+		items := joinItems([]Raw{st.body(c.Op, r)})
+		return Result{OK: true, Output: pageOutput(items), Page: &Page{Items: items, Count: 1, Size: c.Op.pageSizeFor(0)}}
+	}
+	return Result{OK: true, Output: st.body(c.Op, r)}
+}
+
+func (st *store) page(c *Call, t *table) Result {
+	size := c.Op.pageSizeFor(0)
+	start := offsetOf(c.Cursor)
+	from, to := sliceBounds(start, start+size, len(t.rows))
+	var items []Raw
+	for _, r := range t.rows[from:to] {
+		items = append(items, st.body(c.Op, r))
+	}
+	page := &Page{Items: joinItems(items), Count: len(items), Size: size}
+	res := Result{OK: true, Output: pageOutput(page.Items), Page: page}
+	if next := start + size; next < len(t.rows) {
+		text := strconv.Itoa(next)
+		res.NextCursor = &text
+	}
+	return res
+}
+
+// offsetOf is ECMAScript's parseInt(cursor), 0 when there is none.
+func offsetOf(cursor *string) int {
+	if cursor == nil {
+		return 0
+	}
+	t := strings.TrimLeftFunc(*cursor, isSpace)
+	end := 0
+	if end < len(t) && (t[end] == '-' || t[end] == '+') {
+		end++
+	}
+	for end < len(t) && t[end] >= '0' && t[end] <= '9' {
+		end++
+	}
+	n, err := strconv.Atoi(t[:end])
+	if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
+		return 0
+	}
+	return n
+}
+
+// sliceBounds are the bounds of an ECMAScript array slice: negative ones count
+// from the end.
+func sliceBounds(from, to, n int) (int, int) {
+	clamp := func(i int) int {
+		if i < 0 {
+			i += n
+		}
+		return max(0, min(i, n))
+	}
+	from, to = clamp(from), clamp(to)
+	return from, max(from, to)
+}
+
+func (st *store) mutate(c *Call, t *table) (*row, *Result) {
+	id := unquoted(c.Input.Get("id"))
+	switch c.Op.Action {
+	case "delete", "cancel":
+		return st.cancel(c, t)
+	}
+	if id == "" {
+		prefix := c.Op.Resource
+		if prefix == "" {
+			prefix = "entity"
+		}
+		id = prefix + "_" + st.rng.Token(6)
+	}
+	status := Raw(`"active"`)
+	if c.Op.Action == "approve" {
+		status = Raw(`"updated"`)
+	}
+	fields := slices.Clone(c.Input)
+	fields.Set("id", canon.AppendString(nil, id))
+	fields.Set("status", status)
+	return t.put(id, fields), nil
+}
+
+func (st *store) cancel(c *Call, t *table) (*row, *Result) {
+	val := c.Input.Get("id")
+	var r *row
+	switch {
+	case present(val):
+		r = t.byID[plainText(val)]
+	case len(t.rows) > 0:
+		r = t.rows[0]
+	}
+	if r == nil {
+		refused := c.Op.refuse(provider.NotFound, "No entity '"+plainText(val)+"'.")
+		return nil, &refused
+	}
+	fields := slices.Clone(r.fields)
+	fields.Set("status", Raw(`"cancelled"`))
+	return t.put(r.id, fields), nil
+}
+
+// plainText is a JSON value as text: a string without its quotes.
+func plainText(val Raw) string {
+	if len(val) > 0 && val[0] == '"' {
+		return canon.Unquote(val)
+	}
+	return string(val)
+}
+
+// body is the declared item synthesized from the seed, the record's fields on
+// top. It depends on the record alone, so it is made once a record and
+// operation.
+func (st *store) body(o *Operation, r *row) Raw {
+	if b, ok := r.bodies[o.index]; ok {
+		return b
+	}
+	b := st.compose(o, r)
+	if r.bodies == nil {
+		r.bodies = map[int]Raw{}
+	}
+	r.bodies[o.index] = b
+	return b
+}
+
+func (st *store) compose(o *Operation, r *row) Raw {
+	shape := synth.Body(o.item, st.seed, o.ID+":"+r.id)
+	if shape.Kind() != canon.Object {
+		return r.fields.appendJSON(nil)
+	}
+	body := make(Input, 0, len(shape.Members())+len(r.fields))
+	for _, m := range shape.Members() {
+		body.Set(m.Key, m.Value.AppendJSON(nil))
+	}
+	for _, f := range r.fields {
+		body.Set(f.Key, f.Value)
+	}
+	return body.appendJSON(nil)
+}

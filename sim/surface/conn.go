@@ -1,0 +1,203 @@
+package surface
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+)
+
+// net/http answers a request whose target it cannot parse (GET /users/%zz) with
+// its own 400 before any handler runs. Such a call must be numbered and traced,
+// so the connection replaces a bad target by one that parses and hands the
+// original to the handler.
+//
+// Only the first line of a request is looked at, and only where a request is
+// known to begin: on a new connection, and after net/http has gone idle or
+// reads a single byte to watch for the next request. A client that pipelines
+// gets net/http's answer for a bad target in the middle of a pipeline.
+
+// maxRequestLine is how much of a request line is held back to see its end.
+const maxRequestLine = maxHeaderBytes
+
+// placeholder stands for a target that net/http cannot parse.
+const placeholder = "/"
+
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+func freshOnIdle(c net.Conn, state http.ConnState) {
+	if tc, ok := c.(*targetConn); ok && (state == http.StateIdle || state == http.StateNew) {
+		tc.begin()
+	}
+}
+
+// rawTarget is the request target as the client sent it.
+func rawTarget(r *http.Request) string {
+	if c, ok := r.Context().Value(connKey{}).(*targetConn); ok {
+		if t, replaced := c.take(); replaced {
+			return t
+		}
+	}
+	if r.RequestURI != "" {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI()
+}
+
+type targetListener struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l *targetListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &targetConn{Conn: c, fresh: true}, nil
+}
+
+type targetConn struct {
+	net.Conn
+
+	mu       sync.Mutex
+	fresh    bool   // a request begins with the next byte from the network
+	held     []byte // read from the network, not yet given on
+	ready    bool   // held is checked and may be given on
+	original string
+	replaced bool
+}
+
+// begin marks that the next byte from the network begins a request.
+func (c *targetConn) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.held) == 0 {
+		c.fresh = true
+	}
+}
+
+func (c *targetConn) take() (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok := c.original, c.replaced
+	c.original, c.replaced = "", false
+	return t, ok
+}
+
+// Read implements net.Conn.
+func (c *targetConn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	// net/http reads a single byte only to notice the next request.
+	if len(p) == 1 && len(c.held) == 0 {
+		c.fresh = true
+	}
+	if n, ok := c.give(p); ok {
+		c.mu.Unlock()
+		return n, nil
+	}
+	fresh := c.fresh
+	c.mu.Unlock()
+	if !fresh {
+		return c.Conn.Read(p)
+	}
+	return c.readLine(p)
+}
+
+// give hands on what is held and checked.
+func (c *targetConn) give(p []byte) (int, bool) {
+	if !c.ready || len(c.held) == 0 {
+		return 0, false
+	}
+	n := copy(p, c.held)
+	if c.held = c.held[n:]; len(c.held) == 0 {
+		c.held, c.ready = nil, false
+	}
+	return n, true
+}
+
+// readLine reads until the request line is whole, checks it, and gives it on.
+// An error (a deadline that net/http sets to stop its watching, too) keeps what
+// is held for the next Read.
+func (c *targetConn) readLine(p []byte) (int, error) {
+	buf := p
+	if len(buf) < 512 {
+		buf = make([]byte, 4096)
+	}
+	for {
+		n, err := c.Conn.Read(buf)
+		c.mu.Lock()
+		if len(c.held) == 0 && n > 0 && len(buf) == len(p) && lineIsFine(buf[:n]) {
+			c.fresh = false
+			c.mu.Unlock()
+			return n, err
+		}
+		c.held = append(c.held, buf[:n]...)
+		if end := bytes.IndexByte(c.held, '\n'); end >= 0 || len(c.held) > maxRequestLine || err != nil && !isTimeout(err) {
+			if end >= 0 {
+				c.mend(end)
+			}
+			c.fresh, c.ready = false, true
+			if given, ok := c.give(p); ok {
+				c.mu.Unlock()
+				return given, nil
+			}
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+func isTimeout(err error) bool {
+	ne, ok := err.(net.Error)
+	return ok && ne.Timeout()
+}
+
+// lineIsFine reports whether b begins with a whole request line whose target
+// net/http parses. Plain targets, nearly all, are told without parsing.
+func lineIsFine(b []byte) bool {
+	end := bytes.IndexByte(b, '\n')
+	if end < 0 {
+		return false
+	}
+	from, to, ok := targetOf(b[:end])
+	return !ok || parses(b[from:to])
+}
+
+// targetOf finds the target of a request line between its first and its last
+// space.
+func targetOf(line []byte) (from, to int, ok bool) {
+	from = bytes.IndexByte(line, ' ') + 1
+	to = bytes.LastIndexByte(line, ' ')
+	return from, to, from > 0 && to > from
+}
+
+func parses(target []byte) bool {
+	plain := len(target) > 0 && target[0] == '/'
+	for _, c := range target {
+		plain = plain && c > ' ' && c < 0x7F && c != '%'
+	}
+	if plain {
+		return true
+	}
+	_, err := url.ParseRequestURI(string(target))
+	return err == nil && bytes.IndexByte(target, ' ') < 0
+}
+
+// mend replaces the target of the held request line when net/http would refuse
+// it.
+func (c *targetConn) mend(end int) {
+	from, to, ok := targetOf(c.held[:end])
+	if !ok || parses(c.held[from:to]) || bytes.HasPrefix(c.held, []byte("CONNECT ")) {
+		return
+	}
+	c.original, c.replaced = string(c.held[from:to]), true
+	rest := append([]byte(placeholder), c.held[to:]...)
+	c.held = append(c.held[:from:from], rest...)
+}

@@ -1,0 +1,203 @@
+package surface
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/sim"
+)
+
+// DefaultMaxBody is the largest request body that is read, in bytes (16 MiB).
+const DefaultMaxBody = 16 << 20
+
+// Options configure a [Handler]. The zero value is usable.
+type Options struct {
+	MaxBody int64         // largest request body in bytes; 0: DefaultMaxBody
+	Slow    time.Duration // how long the fault "slow" delays an answer; 0: 1 s
+	Facade  bool          // serve operations of other protocols at their synthesized paths
+
+	// TraceFailed is told of a trace line that could not be written. The
+	// response carries the same text in X-Anvil-Trace-Error. Nil: nobody is told.
+	TraceFailed func(error)
+}
+
+// A Handler answers HTTP requests from a simulator.
+type Handler struct {
+	sim     *sim.Simulator
+	opts    Options
+	routes  *router
+	secrets map[string]bool // query parameters that carry a credential
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New makes the handler of a simulator. The error is an *UnreachableError that
+// names every served operation without an HTTP form.
+func New(s *sim.Simulator, opts *Options) (*Handler, error) {
+	h := &Handler{sim: s, secrets: map[string]bool{}}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if h.opts.MaxBody == 0 {
+		h.opts.MaxBody = DefaultMaxBody
+	}
+	if h.opts.Slow == 0 {
+		h.opts.Slow = time.Second
+	}
+	var plans []*plan
+	var unreachable []Unreachable
+	for _, op := range s.Operations() {
+		if why := whyUnreachable(op, h.opts.Facade); why != "" {
+			unreachable = append(unreachable, Unreachable{op.ID, why})
+			continue
+		}
+		plans = append(plans, newPlan(op))
+		if c := op.Auth.Carrier; c != nil && c.In == "query" {
+			h.secrets[c.Name] = true
+		}
+	}
+	if len(unreachable) > 0 {
+		return nil, &UnreachableError{unreachable}
+	}
+	h.routes = newRouter(plans)
+	return h, nil
+}
+
+// An Unreachable is a served operation that HTTP clients cannot call, and why.
+type Unreachable struct{ OperationID, Why string }
+
+// An UnreachableError lists the operations that keep a contract from being
+// served over HTTP.
+type UnreachableError struct{ Operations []Unreachable }
+
+// Error implements error.
+func (e *UnreachableError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d operation(s) cannot be served over HTTP:", len(e.Operations))
+	for _, o := range e.Operations {
+		fmt.Fprintf(&b, "\n  %s: %s", o.OperationID, o.Why)
+	}
+	return b.String()
+}
+
+// whyUnreachable says why an operation cannot be served, "" when it can.
+func whyUnreachable(op *sim.Operation, facade bool) string {
+	at := op.Info.Method + " " + op.Path
+	missing := op.Path == "" || op.Method == ""
+	bound := op.Binding != nil
+	switch p := op.Protocol(); p {
+	case air.HTTPJSON:
+		if missing {
+			return "the contract gives it no path and method"
+		}
+		return ""
+	case air.GraphQL:
+		return "GraphQL is not served yet"
+	case air.EventStream:
+		return "a subscription has no HTTP request and response form"
+	case air.MCPTool:
+		return "an adopted MCP tool has no HTTP request and response form"
+	case air.SOAP, air.GRPC, air.QueueBridge:
+		switch {
+		case !bound:
+			return fmt.Sprintf("%s without a binding cannot be served in any form", protocolName(p))
+		case missing:
+			return fmt.Sprintf("%s, and the contract gives it no synthesized path and method", protocolName(p))
+		case !facade:
+			return fmt.Sprintf("%s; pass --protocol-facade to serve it over HTTP+JSON at %s", protocolName(p), at)
+		}
+		return ""
+	default:
+		return "its protocol is not known"
+	}
+}
+
+func protocolName(p air.Protocol) string {
+	switch p {
+	case air.SOAP:
+		return "SOAP"
+	case air.GRPC:
+		return "gRPC"
+	case air.QueueBridge:
+		return "a queue request and reply"
+	}
+	return fmt.Sprint(p)
+}
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	seq := h.sim.Next()
+	in := &inbound{
+		method: r.Method,
+		target: parseTarget(rawTarget(r)),
+		header: r.Header,
+		host:   r.Host,
+	}
+	in.body, in.tooLarge, in.broken = readBody(w, r, h.opts.MaxBody)
+	var params []string
+	in.plan, params = h.routes.match(in.method, in.target.path)
+	call := in.decode(seq, params, h.sim)
+	// The call outlives its client: a provider may have committed it, and its
+	// trace line is owed either way.
+	out := h.sim.Do(context.WithoutCancel(r.Context()), call)
+	if out.Slow {
+		wait(r.Context(), h.opts.Slow)
+	}
+	resp := respond(in, out)
+	resp.warnings = append(out.Warnings, resp.warnings...)
+	if err := h.trace(in, out, resp); err != nil {
+		if h.opts.TraceFailed != nil {
+			h.opts.TraceFailed(err)
+		}
+		resp.traceError = singleLine(err.Error())
+	}
+	resp.write(w, out.RequestID)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// readBody reads at most max bytes. What goes beyond is read and thrown away up
+// to as much again, so that a client that sends before it reads gets its answer.
+func readBody(w http.ResponseWriter, r *http.Request, max int64) (body []byte, tooLarge bool, broken error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, false, nil
+	}
+	if n := r.ContentLength; n > 0 && n <= max {
+		body = make([]byte, n)
+		n, err := io.ReadFull(r.Body, body)
+		return body[:n], false, err
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+	if err != nil {
+		return nil, false, err
+	}
+	if int64(len(body)) <= max {
+		return body, false, nil
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, max))
+	return nil, true, nil
+}
+
+func singleLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7F {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// NoDelay makes the fault "slow" answer at once.
+func (h *Handler) NoDelay() { h.opts.Slow = 0 }

@@ -1,0 +1,281 @@
+package surface
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/sim"
+)
+
+// An inbound is one request on its way in.
+type inbound struct {
+	method   string
+	target   target
+	header   http.Header
+	host     string
+	body     []byte
+	tooLarge bool
+	broken   error // the body could not be read to its end
+	plan     *plan // nil when no route matched
+
+	json sim.Raw // the body in canonical spelling, nil when it is not JSON
+	text bool    // the trace shows the body as text
+}
+
+// decode reads the request as its operation declares.
+func (in *inbound) decode(seq int, pathValues []string, s *sim.Simulator) *sim.Call {
+	c := &sim.Call{
+		Seq: seq, TenantID: in.one("X-Anvil-Tenant"), Fault: in.one("X-Anvil-Fault"), Principal: in.principal(s),
+	}
+	p := in.plan
+	if p == nil {
+		c.Unknown = in.method + " " + in.target.path
+		in.looseBody()
+		return c
+	}
+	c.Op = p.op
+	in.readParams(c, pathValues)
+	in.readBody(c)
+	c.IdempotencyKey = in.key(c, pathValues)
+	in.readPage(c)
+	return c
+}
+
+// one is a header as Node and fetch join it: repeated ones with ", ".
+func (in *inbound) one(name string) string {
+	switch v := in.header[name]; len(v) {
+	case 0:
+		return ""
+	case 1:
+		return v[0]
+	default:
+		return strings.Join(v, ", ")
+	}
+}
+
+// principal is the X-Anvil-Principal header, else a bearer token that names a
+// simulated principal, else none.
+func (in *inbound) principal(s *sim.Simulator) string {
+	if id := in.one("X-Anvil-Principal"); id != "" {
+		return id
+	}
+	auth := in.one("Authorization")
+	if len(auth) > 7 && strings.EqualFold(auth[:6], "bearer") && (auth[6] == ' ' || auth[6] == '\t') {
+		if id := strings.TrimSpace(auth[7:]); s.IsPrincipal(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+func (in *inbound) readParams(c *sim.Call, pathValues []string) {
+	for i := range in.plan.params {
+		p := &in.plan.params[i]
+		var texts []string
+		switch p.In {
+		case "path":
+			raw, ok := in.plan.pathValue(p.Name, pathValues)
+			if !ok {
+				continue
+			}
+			text, ok := unescapePath(raw)
+			if !ok {
+				c.Undecodable = &sim.Refusal{Status: http.StatusBadRequest, Message: "Path parameter '" + p.Name + "' is not valid percent-encoding."}
+				continue
+			}
+			texts = []string{text}
+		case "query":
+			texts = in.target.get(p.Name)
+		case "header":
+			if vals := in.header[http.CanonicalHeaderKey(p.Name)]; len(vals) > 0 {
+				texts = []string{strings.Join(vals, ", ")}
+			}
+		case "cookie":
+			if text, ok := cookie(in.header["Cookie"], p.Name); ok {
+				texts = []string{text}
+			}
+		}
+		if len(texts) > 0 {
+			c.Input.Set(p.Key, p.typ.value(texts))
+		}
+	}
+}
+
+func (p *plan) pathValue(name string, values []string) (string, bool) {
+	if i := slices.Index(p.template, name); i >= 0 && i < len(values) {
+		return values[i], true
+	}
+	return "", false
+}
+
+// cookie finds a cookie: split at ;, outer quotes dropped, not decoded.
+func cookie(headers []string, name string) (string, bool) {
+	for _, h := range headers {
+		for part := range strings.SplitSeq(h, ";") {
+			n, v, ok := strings.Cut(part, "=")
+			if !ok || strings.TrimSpace(n) != name {
+				continue
+			}
+			v = strings.TrimSpace(v)
+			if len(v) >= 2 && v[0] == '"' && v[len(v)-1] == '"' {
+				v = v[1 : len(v)-1]
+			}
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// readBody decodes the body as the operation declares it.
+func (in *inbound) readBody(c *sim.Call) {
+	b := c.Op.Body
+	switch {
+	case in.tooLarge:
+		c.Undecodable = &sim.Refusal{Status: http.StatusRequestEntityTooLarge, Message: "Body too large."}
+		return
+	case in.broken != nil:
+		c.Undecodable = &sim.Refusal{Status: http.StatusBadRequest, Message: "Request body could not be read to its end."}
+		in.text = true
+		return
+	case b == nil:
+		in.looseBody()
+		return
+	case !in.plan.json:
+		in.textBody(c)
+		return
+	case blank(in.body):
+		return
+	}
+	text, err := canon.AppendCompact(make([]byte, 0, len(in.body)), in.body, canon.Lenient)
+	if err != nil {
+		c.Undecodable = &sim.Refusal{Status: http.StatusBadRequest, Message: "Request body is not valid JSON: " + strings.TrimPrefix(err.Error(), "invalid JSON ") + "."}
+		in.text = true
+		return
+	}
+	in.json = text
+	switch {
+	case b.Whole || text[0] != '{':
+		c.Input.Set("body", text)
+	default:
+		in.readFields(c)
+	}
+}
+
+// readFields takes the declared top-level fields, in declared order.
+func (in *inbound) readFields(c *sim.Call) {
+	b := c.Op.Body
+	var buf [32]sim.Raw
+	found := append(buf[:0], make([]sim.Raw, len(b.Fields))...)
+	canon.Members(in.json, func(key, val []byte) bool {
+		if i, ok := in.plan.field(key); ok {
+			found[i] = val
+		}
+		return true
+	})
+	for i, f := range b.Fields {
+		if found[i] != nil {
+			c.Input.Set(f.Key, found[i])
+		}
+	}
+}
+
+// field finds a declared field by its key as it stands in canonical JSON.
+func (p *plan) field(key []byte) (int, bool) {
+	if p.op.Body.AnyCase {
+		i, ok := p.fields[strings.ToLower(canon.Unquote(key))]
+		return i, ok
+	}
+	inner := key[1 : len(key)-1]
+	for _, c := range inner {
+		if c == '\\' {
+			i, ok := p.fields[canon.Unquote(key)]
+			return i, ok
+		}
+	}
+	i, ok := p.fields[string(inner)]
+	return i, ok
+}
+
+// textBody carries a body of another declared type as its text.
+func (in *inbound) textBody(c *sim.Call) {
+	in.text = true
+	if len(in.body) > 0 {
+		c.Input.Set("body", canon.AppendString(nil, in.body))
+	}
+}
+
+// looseBody looks at a body that no operation declares, for the trace alone:
+// JSON when it says so or says nothing, and is.
+func (in *inbound) looseBody() {
+	if len(in.body) == 0 {
+		return
+	}
+	t := strings.ToLower(strings.TrimSpace(strings.Split(in.one("Content-Type"), ";")[0]))
+	if t == "" || t == "text/plain" || isJSON(t) {
+		if text, err := canon.AppendCompact(nil, in.body, canon.Lenient); err == nil {
+			in.json = text
+			return
+		}
+	}
+	in.text = true
+}
+
+func blank(b []byte) bool {
+	for _, c := range b {
+		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// key reads the idempotency key from where the contract carries it.
+func (in *inbound) key(c *sim.Call, pathValues []string) string {
+	k := c.Op.Carrier
+	if k == nil {
+		return ""
+	}
+	switch k.In {
+	case "header":
+		return in.one(http.CanonicalHeaderKey(k.Name))
+	case "query":
+		v, _ := in.target.last(k.Name)
+		return v
+	case "path":
+		v, _ := in.plan.pathValue(k.Name, pathValues)
+		return v
+	}
+	if len(k.Pointer) > 0 {
+		return sim.KeyText(sim.PointerLookup(in.json, k.Pointer))
+	}
+	val, _ := canon.Lookup(in.json, k.Name)
+	return sim.KeyText(val)
+}
+
+// readPage reads cursor and page size from the query or, when the contract
+// pages in the body, from its fields.
+func (in *inbound) readPage(c *sim.Call) {
+	p := c.Op.Pagination
+	if p == nil {
+		return
+	}
+	if p.InBody {
+		cursor, _ := canon.Lookup(in.json, p.CursorParam)
+		c.Cursor = sim.CursorText(cursor)
+		size, _ := canon.Lookup(in.json, p.PageSizeParam)
+		c.PageSize = sim.PageSizeOf(size)
+		return
+	}
+	if v, ok := in.target.last(p.CursorParam); ok && p.CursorParam != "" {
+		c.Cursor = &v
+	} else if in.plan.odata {
+		if v, ok := in.target.last("$skip"); ok {
+			c.Cursor = &v
+		}
+	}
+	if v, ok := in.target.last(p.PageSizeParam); ok && p.PageSizeParam != "" {
+		c.PageSize = sim.PageSizeText(v)
+	}
+}

@@ -1,0 +1,106 @@
+package surface
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/sim"
+)
+
+// redacted stands in a trace for a credential.
+const redacted = "[redacted]"
+
+// trace writes the call's line, before the response leaves.
+func (h *Handler) trace(in *inbound, out *sim.Outcome, resp *response) error {
+	if !h.sim.Traced() {
+		return nil
+	}
+	e := out.Entry()
+	e.Transport = "http"
+	e.Request = h.appendRequest(make([]byte, 0, 256+len(in.body)), in)
+	e.Status = resp.status
+	e.Response = resp.body
+	e.Warnings = resp.warnings
+	if len(resp.headers) > 0 {
+		e.Headers = sim.AppendHeaders(nil, resp.headers)
+	}
+	return h.sim.Record(e)
+}
+
+// appendRequest appends the request as the client sent it: query values as
+// arrays, declared header parameters and X-Anvil-* headers, never a credential.
+func (h *Handler) appendRequest(dst []byte, in *inbound) sim.Raw {
+	dst = canon.AppendString(append(dst, `{"method":`...), in.method)
+	dst = canon.AppendString(append(dst, `,"path":`...), in.target.path)
+	dst = append(dst, `,"query":{`...)
+	for i, q := range in.target.query {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(canon.AppendString(dst, q.name), ':', '[')
+		for k, v := range q.values {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			if h.secrets[q.name] {
+				v = redacted
+			}
+			dst = canon.AppendString(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	dst = append(dst, `},"headers":{`...)
+	dst = in.appendHeaders(dst)
+	dst = append(dst, `},"body":`...)
+	dst = in.appendBody(dst)
+	return append(dst, '}')
+}
+
+func (in *inbound) appendHeaders(dst []byte) []byte {
+	start := len(dst)
+	add := func(name, value string) {
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(canon.AppendString(dst, name), ':')
+		dst = canon.AppendString(dst, value)
+	}
+	var written []string
+	if in.plan != nil {
+		for _, name := range in.plan.headers {
+			low := strings.ToLower(name)
+			vals := in.header.Values(name)
+			if len(vals) == 0 || slices.Contains(written, low) {
+				continue
+			}
+			value := strings.Join(vals, ", ")
+			if in.plan.secrets[low] {
+				value = redacted
+			}
+			written = append(written, low)
+			add(low, value)
+		}
+	}
+	var own []string
+	for name := range in.header {
+		if low := strings.ToLower(name); strings.HasPrefix(low, "x-anvil-") && !slices.Contains(written, low) {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	for _, name := range own {
+		add(strings.ToLower(name), strings.Join(in.header[name], ", "))
+	}
+	return dst
+}
+
+func (in *inbound) appendBody(dst []byte) []byte {
+	switch {
+	case in.json != nil:
+		return append(dst, in.json...)
+	case in.text && len(in.body) > 0:
+		return canon.AppendString(dst, in.body)
+	}
+	return append(dst, "null"...)
+}

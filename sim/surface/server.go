@@ -1,0 +1,79 @@
+package surface
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Limits of a connection. A simulator's clients are tests: generous, but a
+// stuck client must not hold a connection for ever.
+const (
+	headerTimeout  = 30 * time.Second
+	idleTimeout    = 5 * time.Minute
+	maxHeaderBytes = 1 << 20
+	drainTimeout   = 5 * time.Second
+)
+
+// A Server is a listening [Handler].
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+}
+
+// Listen binds addr ("127.0.0.1:0" picks a free port). The server answers once
+// Serve runs.
+func Listen(ctx context.Context, addr string, h http.Handler, errorLog *log.Logger) (*Server, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		listener: &targetListener{l},
+		http: &http.Server{
+			Handler: h, ErrorLog: errorLog,
+			ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			ConnState: freshOnIdle, ConnContext: withConn,
+		},
+	}, nil
+}
+
+// URL is where the server answers, without a trailing slash.
+func (s *Server) URL() string {
+	addr := s.listener.Addr().(*net.TCPAddr)
+	host := addr.IP.String()
+	if addr.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
+}
+
+// Serve answers until ctx ends, then lets calls in flight finish for a few
+// seconds and closes every connection.
+func (s *Server) Serve(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- s.http.Serve(s.listener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	err := s.http.Shutdown(drain)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+		return served
+	}
+	return err
+}
+
+// Close stops listening and closes every connection at once.
+func (s *Server) Close() error { return s.http.Close() }
