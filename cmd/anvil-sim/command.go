@@ -64,4 +64,3 @@ func exitStatus(e *exec.ExitError) int {
 	}
 	return e.ExitCode()
 }
-

@@ -136,15 +136,13 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 // command is done.
 func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (err error) {
 	defer func() { err = errors.Join(err, o.closeState(ctx, st)) }()
-	handler, err := surface.New(st.sim, &surface.Options{
-		Facade: o.facade, Slow: time.Duration(o.slowMS) * time.Millisecond,
-		TraceFailed: o.report,
-	})
+	slow := time.Duration(o.slowMS) * time.Millisecond
+	if slow == 0 {
+		slow = -1 // zero would be the default
+	}
+	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, Slow: slow, TraceFailed: o.report})
 	if err != nil {
 		return err
-	}
-	if o.slowMS == 0 {
-		handler.NoDelay()
 	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	server, err := surface.Listen(ctx, addr, handler, log.New(o.streams.Err, "anvil-sim: ", 0))

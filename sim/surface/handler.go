@@ -18,7 +18,7 @@ const DefaultMaxBody = 16 << 20
 // Options configure a [Handler]. The zero value is usable.
 type Options struct {
 	MaxBody int64         // largest request body in bytes; 0: DefaultMaxBody
-	Slow    time.Duration // how long the fault "slow" delays an answer; 0: 1 s
+	Slow    time.Duration // how long the fault "slow" delays an answer; 0: 1 s, negative: not at all
 	Facade  bool          // serve operations of other protocols at their synthesized paths
 
 	// TraceFailed is told of a trace line that could not be written. The
@@ -145,7 +145,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The call outlives its client: a provider may have committed it, and its
 	// trace line is owed either way.
 	out := h.sim.Do(context.WithoutCancel(r.Context()), call)
-	if out.Slow {
+	if out.Slow && h.opts.Slow > 0 {
 		wait(r.Context(), h.opts.Slow)
 	}
 	resp := respond(in, out)
@@ -198,6 +198,3 @@ func singleLine(s string) string {
 		return r
 	}, s)
 }
-
-// NoDelay makes the fault "slow" answer at once.
-func (h *Handler) NoDelay() { h.opts.Slow = 0 }
