@@ -3,6 +3,7 @@ module github.com/anvil-sim/anvil
 go 1.26
 
 require (
+	github.com/go-json-experiment/json v1.27.2
 	github.com/inconshreveable/mousetrap v1.1.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9

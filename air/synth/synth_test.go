@@ -15,7 +15,7 @@ func parse(t testing.TB, text string) *canon.Value {
 	t.Helper()
 	v, err := canon.Parse([]byte(text), canon.Lenient)
 	if err != nil {
-		t.Fatalf("parse %s: %v", text, err)
+		t.Fatalf("parse %.200s: %v", text, err)
 	}
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -108,26 +109,29 @@ func arrayIndex(key string) (uint64, bool) {
 // CompareUTF16 orders two strings by UTF-16 code units, as ECMAScript's sort
 // does: characters beyond U+FFFF come before U+E000.
 func CompareUTF16(a, b string) int {
-	for len(a) > 0 && len(b) > 0 {
-		x, n := utf8.DecodeRuneInString(a)
-		y, m := utf8.DecodeRuneInString(b)
-		if x == utf8.RuneError && n == 1 || y == utf8.RuneError && m == 1 {
-			// WTF-8 surrogates: order by bytes, which is their own order.
-			if a[0] != b[0] {
-				return cmp.Compare(a[0], b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] && a[n] < utf8.RuneSelf {
+		n++
+	}
+	a, b = a[n:], b[n:]
+	if a == "" || b == "" || a[0] < utf8.RuneSelf && b[0] < utf8.RuneSelf {
+		return cmp.Compare(a, b)
+	}
+	next, stop := iter.Pull(Units(b))
+	defer stop()
+	for x := range Units(a) {
+		y, ok := next()
+		if !ok {
+			return 1
 		}
 		if x != y {
-			if (x > 0xFFFF) != (y > 0xFFFF) {
-				return cmp.Compare(firstUnit(x), firstUnit(y))
-			}
 			return cmp.Compare(x, y)
 		}
-		a, b = a[n:], b[m:]
 	}
-	return cmp.Compare(len(a), len(b))
+	if _, ok := next(); ok {
+		return -1
+	}
+	return 0
 }
 
 func firstUnit(r rune) rune {

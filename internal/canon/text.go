@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"iter"
 	"math"
 	"math/big"
@@ -137,6 +138,47 @@ func appendUnquoted(dst, lit []byte) []byte {
 		i++
 	}
 	return dst
+}
+
+// appendRespelled appends the canonical spelling of a valid string literal,
+// quotes included.
+func appendRespelled(dst, lit []byte) []byte {
+	for i := 0; i < len(lit); {
+		n := bytes.IndexByte(lit[i:], '\\')
+		if n < 0 {
+			return append(dst, lit[i:]...)
+		}
+		dst = append(dst, lit[i:i+n]...)
+		i += n + 2
+		switch lit[i-1] {
+		case '/':
+			dst = append(dst, '/')
+		case 'u':
+			var size int
+			dst, size = appendRespelledU(dst, lit[i:])
+			i += size
+		default:
+			dst = append(dst, lit[i-2:i]...)
+		}
+	}
+	return dst
+}
+
+// appendRespelledU appends what stands behind \u, and the low surrogate that
+// follows a high one. It returns how much of rest that was.
+func appendRespelledU(dst, rest []byte) ([]byte, int) {
+	u := hex4(rest)
+	switch {
+	case u < 0x20 || u == '"' || u == '\\':
+		return appendEscape(dst, byte(u)), 4
+	case u < 0xD800 || u > 0xDFFF:
+		return utf8.AppendRune(dst, rune(u)), 4
+	case u < 0xDC00 && len(rest) >= 10 && rest[4] == '\\' && rest[5] == 'u':
+		if low := hex4(rest[6:]); low >= 0xDC00 && low <= 0xDFFF {
+			return utf8.AppendRune(dst, 0x10000+rune(u-0xD800)<<10+rune(low-0xDC00)), 10
+		}
+	}
+	return appendU(dst, u), 4
 }
 
 // appendUnit appends one UTF-16 code unit, joining a low surrogate to a high

@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -227,7 +226,7 @@ func (v *Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // Parse reads exactly one JSON value as a tree. The error is a *SyntaxError.
 func Parse(src []byte, policy Policy) (*Value, error) {
-	p := parser{compactor: compactor{src: src}, policy: policy}
+	p := parser{src: src, policy: policy}
 	p.space()
 	v, err := p.parse()
 	if err != nil {
@@ -238,131 +237,4 @@ func Parse(src []byte, policy Policy) (*Value, error) {
 		return nil, p.fail("%s after the value, want the end of the text", p.found())
 	}
 	return v, nil
-}
-
-// A parser builds a tree; scalars go through the compactor's checks.
-type parser struct {
-	compactor
-	policy Policy
-}
-
-func (p *parser) parse() (*Value, error) {
-	if p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case '{':
-			return p.deeper(p.parseObject)
-		case '[':
-			return p.deeper(p.parseArray)
-		}
-	}
-	p.dst = p.dst[:0]
-	if err := p.value(); err != nil {
-		return nil, err
-	}
-	switch p.dst[0] {
-	case '"':
-		return NewString(Unquote(p.dst)), nil
-	case 't':
-		return trueValue, nil
-	case 'f':
-		return falseValue, nil
-	case 'n':
-		return nullValue, nil
-	}
-	return NewNumber(string(p.dst)), nil
-}
-
-func (p *parser) deeper(read func() (*Value, error)) (*Value, error) {
-	if p.depth++; p.depth > MaxDepth {
-		return nil, p.fail("nested deeper than %d", MaxDepth)
-	}
-	p.pos++
-	p.space()
-	v, err := read()
-	p.depth--
-	return v, err
-}
-
-func (p *parser) parseArray() (*Value, error) {
-	var elems []*Value
-	if p.ends(']') {
-		return NewArray(elems...), nil
-	}
-	for {
-		e, err := p.parse()
-		if err != nil {
-			return nil, err
-		}
-		elems = append(elems, e)
-		p.space()
-		switch {
-		case p.ends(']'):
-			return NewArray(elems...), nil
-		case !p.ends(','):
-			return nil, p.fail("%s in an array, want , or ]", p.found())
-		}
-		p.space()
-	}
-}
-
-// ends takes b when it comes next.
-func (p *parser) ends(b byte) bool {
-	if p.pos < len(p.src) && p.src[p.pos] == b {
-		p.pos++
-		return true
-	}
-	return false
-}
-
-func (p *parser) parseObject() (*Value, error) {
-	var members []Member
-	var seen map[string]bool
-	if p.policy == Strict {
-		seen = map[string]bool{}
-	}
-	if p.ends('}') {
-		return NewObject(members...), nil
-	}
-	for {
-		at := p.pos
-		p.dst = p.dst[:0]
-		if err := p.keyText(); err != nil {
-			return nil, err
-		}
-		key := Unquote(p.dst)
-		if seen != nil && seen[key] {
-			return nil, &SyntaxError{Offset: at, Msg: fmt.Sprintf("the key %q stands twice in one object", key)}
-		}
-		if seen != nil {
-			seen[key] = true
-		}
-		val, err := p.parse()
-		if err != nil {
-			return nil, err
-		}
-		members = append(members, Member{key, val})
-		p.space()
-		switch {
-		case p.ends('}'):
-			return NewObject(members...), nil
-		case !p.ends(','):
-			return nil, p.fail("%s in an object, want , or }", p.found())
-		}
-		p.space()
-	}
-}
-
-func (p *parser) keyText() error {
-	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
-		return p.fail("%s in an object, want a key in double quotes", p.found())
-	}
-	if err := p.str(); err != nil {
-		return err
-	}
-	p.space()
-	if !p.ends(':') {
-		return p.fail("%s after a key, want :", p.found())
-	}
-	p.space()
-	return nil
 }

@@ -1,0 +1,167 @@
+package canon
+
+// A parser builds a tree.
+type parser struct {
+	src    []byte
+	pos    int
+	depth  int
+	policy Policy
+}
+
+func (p *parser) space() { p.pos = skipSpace(p.src, p.pos) }
+
+func (p *parser) found() string { return found(p.src, p.pos) }
+
+func (p *parser) fail(format string, args ...any) error {
+	return syntaxError(p.pos, format, args...)
+}
+
+func (p *parser) parse() (*Value, error) {
+	if p.pos >= len(p.src) {
+		return nil, p.fail("the text ends, want a value")
+	}
+	start := p.pos
+	switch p.src[start] {
+	case '{':
+		return p.deeper(p.parseObject)
+	case '[':
+		return p.deeper(p.parseArray)
+	case '"':
+		s, err := p.text()
+		if err != nil {
+			return nil, err
+		}
+		return NewString(s), nil
+	}
+	end, err := scanScalar(p.src, start)
+	if err != nil {
+		return nil, err
+	}
+	p.pos = end
+	switch p.src[start] {
+	case 't':
+		return trueValue, nil
+	case 'f':
+		return falseValue, nil
+	case 'n':
+		return nullValue, nil
+	}
+	return NewNumber(string(p.src[start:end])), nil
+}
+
+// text reads a string and decodes it.
+func (p *parser) text() (string, error) {
+	end, _, err := scanString(p.src, p.pos)
+	if err != nil {
+		return "", err
+	}
+	lit := p.src[p.pos:end]
+	p.pos = end
+	return Unquote(lit), nil
+}
+
+func (p *parser) deeper(read func() (*Value, error)) (*Value, error) {
+	if p.depth++; p.depth > MaxDepth {
+		return nil, tooDeep(p.pos)
+	}
+	p.pos++
+	p.space()
+	v, err := read()
+	p.depth--
+	return v, err
+}
+
+// ends takes b when it comes next.
+func (p *parser) ends(b byte) bool {
+	if p.pos < len(p.src) && p.src[p.pos] == b {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func (p *parser) parseArray() (*Value, error) {
+	var elems []*Value
+	if p.ends(']') {
+		return NewArray(elems...), nil
+	}
+	for {
+		e, err := p.parse()
+		if err != nil {
+			return nil, err
+		}
+		elems = append(elems, e)
+		p.space()
+		switch {
+		case p.ends(']'):
+			return NewArray(elems...), nil
+		case !p.ends(','):
+			return nil, p.fail("%s in an array, want , or ]", p.found())
+		}
+		p.space()
+	}
+}
+
+func (p *parser) parseObject() (*Value, error) {
+	var members []Member
+	if p.ends('}') {
+		return NewObject(), nil
+	}
+	var places []int // of the keys, for the error of a duplicate
+	for {
+		if p.policy == Strict {
+			places = append(places, p.pos)
+		}
+		m, err := p.member()
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+		p.space()
+		if p.ends('}') {
+			break
+		}
+		if !p.ends(',') {
+			return nil, p.fail("%s in an object, want , or }", p.found())
+		}
+		p.space()
+	}
+	n := len(members)
+	v := NewObject(members...)
+	if p.policy == Strict && len(v.members) < n {
+		return nil, duplicateKey(p.src, places)
+	}
+	return v, nil
+}
+
+func (p *parser) member() (Member, error) {
+	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
+		return Member{}, p.fail("%s in an object, want a key in double quotes", p.found())
+	}
+	key, err := p.text()
+	if err != nil {
+		return Member{}, err
+	}
+	p.space()
+	if !p.ends(':') {
+		return Member{}, p.fail("%s after a key, want :", p.found())
+	}
+	p.space()
+	v, err := p.parse()
+	return Member{key, v}, err
+}
+
+// duplicateKey names the first key that an object has a second time, given
+// where its keys begin.
+func duplicateKey(src []byte, places []int) error {
+	seen := make(map[string]bool, len(places))
+	for _, at := range places {
+		p := parser{src: src, pos: at}
+		key, _ := p.text() // read before
+		if seen[key] {
+			return syntaxError(at, "the key %q stands twice in one object", key)
+		}
+		seen[key] = true
+	}
+	return nil
+}
