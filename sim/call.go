@@ -287,9 +287,9 @@ func PageSizeText(text string) int {
 func upper(s string) string { return strings.ToUpper(s) }
 func lower(s string) string { return strings.ToLower(s) }
 
-func appendInProcessRequest(dst []byte, in Input, cc CallContext) Raw {
+func appendInProcessRequest(dst []byte, op *Operation, in Input, cc CallContext) Raw {
 	dst = append(dst, `{"input":`...)
-	dst = in.appendJSON(dst)
+	dst = op.hidden(in).appendJSON(dst)
 	dst = append(dst, `,"context":{`...)
 	start := len(dst)
 	for _, m := range []struct{ name, val string }{

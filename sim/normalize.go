@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -126,7 +127,7 @@ func (o *Operation) body(in Input) Raw {
 // ask puts the call to the provider and shapes its answer.
 func (s *Simulator) ask(ctx context.Context, c *Call, who *provider.Principal, out *Outcome) {
 	req := s.request(c, who, out.RequestID)
-	out.Normalized = req.Freeze()
+	out.Normalized = s.traceable(c, who, req)
 	resp, err := s.opts.Provider.Invoke(ctx, req)
 	if err == nil {
 		resp, err = vet(resp, req)
@@ -149,6 +150,32 @@ func (s *Simulator) ask(ctx context.Context, c *Call, who *provider.Principal, o
 		out.Result = success(req, resp)
 		out.Result.Headers, out.Warnings = c.Op.providerHeaders(resp.Headers)
 	}
+}
+
+// redacted stands in a trace for a credential.
+const redacted = `"[redacted]"`
+
+// hidden is the input as a trace may show it: without the credential that the
+// contract carries in a parameter.
+func (o *Operation) hidden(in Input) Input {
+	if o == nil || o.secret == nil || in.Get(o.secret.Key) == nil {
+		return in
+	}
+	in = slices.Clone(in)
+	in.Set(o.secret.Key, Raw(redacted))
+	return in
+}
+
+// traceable is the request as the trace may show it: its wire form, but for
+// credentials.
+func (s *Simulator) traceable(c *Call, who *provider.Principal, req *provider.Request) Raw {
+	wire := req.Freeze()
+	if c.Op.secret == nil {
+		return wire
+	}
+	shown := *c
+	shown.Input = c.Op.hidden(c.Input)
+	return s.request(&shown, who, req.RequestID).AppendJSON(nil)
 }
 
 // vet makes sure that an answer is one the protocol allows, by the same rules
