@@ -136,7 +136,7 @@ func fixedFields(schema *air.Value, defaults bool) (fixed []fixedField) {
 // firstArray names the first declared array property, "items" when there is none.
 func firstArray(schema *air.Value) string {
 	for _, m := range properties(schema) {
-		if typeName(m.Value) == "array" {
+		if typeName(m.Value, nil) == "array" {
 			return m.Key
 		}
 	}
@@ -153,7 +153,7 @@ func markersOf(schema *air.Value, items []string) (ms []marker) {
 		}
 		for _, m := range properties(at(schema, at0)) {
 			last, more := m.Key == "isLast" || m.Key == "is_last", m.Key == "has_more" || m.Key == "hasMore"
-			if (last || more) && typeName(m.Value) == "boolean" {
+			if (last || more) && typeName(m.Value, nil) == "boolean" {
 				ms = append(ms, marker{path: append(slices.Clone(at0), m.Key), last: last})
 			}
 		}
@@ -175,7 +175,7 @@ func positionKeys(block *air.Value) []string {
 func requiresString(schema *air.Value, path []string) bool {
 	parent := at(schema, path[:len(path)-1])
 	name := path[len(path)-1]
-	if typeName(property(parent, name)) != "string" {
+	if typeName(property(parent, name), nil) != "string" {
 		return false
 	}
 	return slices.ContainsFunc(required(parent), func(r string) bool { return r == name })
