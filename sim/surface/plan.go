@@ -57,7 +57,7 @@ func (p *plan) planBody(b *air.Body, refs *air.Value) {
 		}
 		return s
 	}
-	for _, m := range properties(resolve(b.Schema, refs)) {
+	for _, m := range air.Properties(resolve(b.Schema, refs)) {
 		p.typings[name(m.Key)] = typingOf(m.Value, refs)
 	}
 	for i, f := range b.Fields {

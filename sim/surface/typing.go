@@ -28,7 +28,7 @@ func typingOf(schema, refs *air.Value) typing {
 		t.elem, t.binary = typeName(items, refs), isBinary(items)
 	case "object":
 		t.props = map[string]string{}
-		for _, m := range properties(schema) {
+		for _, m := range air.Properties(schema) {
 			t.props[m.Key] = typeName(resolve(m.Value, refs), refs)
 			t.order = append(t.order, m.Key)
 		}
