@@ -3,7 +3,6 @@ package surface
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
