@@ -135,11 +135,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		method: r.Method,
 		target: parseTarget(rawTarget(r)),
 		header: r.Header,
-		host:   r.Host,
+		origin: originOf(r),
 	}
 	in.body, in.refused = readBody(r, h.opts.MaxBody)
 	var params []string
 	in.plan, params = h.routes.match(in.method, in.target.path)
+	if in.plan == nil && in.method == http.MethodHead {
+		in.plan, params = h.routes.match(http.MethodGet, in.target.path)
+	}
 	call := in.decode(seq, params, h.sim)
 	// The call outlives its client: a provider may have committed it, and its
 	// trace line is owed either way.
@@ -156,6 +159,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		resp.traceError = singleLine(err.Error())
 	}
 	resp.write(w, out.RequestID)
+}
+
+// originOf is the origin that links in an answer point to: the one that the
+// client called.
+func originOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 func wait(ctx context.Context, d time.Duration) {
