@@ -17,7 +17,8 @@ type Document struct {
 	Capabilities []Capability
 	Schemas      *Value // object: schema name to schema; never nil
 
-	tree *Value // the whole normalised document
+	tree    *Value // the whole normalised document
+	derived *derived
 }
 
 // A Service says whose API this is.
@@ -61,7 +62,9 @@ type Operation struct {
 	State                                       string
 	ToolName                                    string
 
-	tree *Value // the normalised operation
+	tree     *Value // the normalised operation
+	response lazySchema
+	item     lazySchema
 }
 
 // A Param is one declared parameter.

@@ -37,9 +37,9 @@ type column struct {
 	notNull   bool
 	dflt      string // the default as SQL text, "" without one
 	generated bool
-	auto      bool // INTEGER PRIMARY KEY: SQLite gives the value
+	auto      bool   // INTEGER PRIMARY KEY: SQLite gives the value
 	norm      string // the name for matching, see normal
-	pos       int  // index in table.cols
+	pos       int    // index in table.cols
 	lead      string // what stands before the value in a row: {"AlbumId": or ,"Title":
 }
 
