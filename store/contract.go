@@ -210,6 +210,9 @@ func (r *resource) operation(a action) *canon.Value {
 	if a.verb == listRows || a.verb == getRow {
 		kind, retries = "read", obj("mode", "safe", "basis", "read_safe")
 	}
+	if a.verb == replaceRow || a.verb == deleteRow {
+		retries = obj("mode", "safe", "basis", "natural_idempotent")
+	}
 	idempotency := obj("mode", a.idempotency)
 	if a.keyHeader {
 		idempotency = obj("mode", a.idempotency, "mechanism", "header", "key", "Idempotency-Key", "keyDerivation", "client_supplied")

@@ -109,6 +109,9 @@ func (w *change) taken(about string) string {
 
 // foreignKey finds out which foreign key a write broke, which SQLite does not say.
 func (db *DB) foreignKey(ctx context.Context, c *conn, w *change) error {
+	if err := db.orphan(ctx, c, w.parents); err != nil {
+		return err
+	}
 	for _, fk := range w.table.fks {
 		lost, err := db.dangling(ctx, c, w, fk)
 		if err != nil {
@@ -178,6 +181,34 @@ func (db *DB) referenced(ctx context.Context, c *conn, w *change, fk foreignKey)
 	sql := "SELECT 1 FROM " + quote(w.table.name) + " AS t JOIN " + quote(fk.cols[0].table.name) + " AS c ON " +
 		strings.Join(on, " AND ") + where.sql + " LIMIT 1"
 	return exists(ctx, c, sql, where.args)
+}
+
+// orphan refuses a path whose parent does not exist: /tickets/99/comments is
+// not found where there is no ticket 99. Without a foreign key nobody knows.
+func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
+	for _, f := range parents {
+		for _, fk := range f.col.table.fks {
+			parent := db.schema.table(fk.parent)
+			if parent == nil || len(fk.cols) != 1 || fk.cols[0] != f.col {
+				continue
+			}
+			refs := fk.targets(parent)
+			if len(refs) != 1 {
+				continue
+			}
+			key := []filter{{col: refs[0], vals: f.vals, null: f.null}}
+			var where where
+			where.add(key...)
+			found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return missing(parent, key)
+			}
+		}
+	}
+	return nil
 }
 
 // targets are the columns of the parent that a foreign key names.

@@ -101,6 +101,12 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 	if err != nil {
 		return nil, err
 	}
+	if len(page.ends) == 0 && len(g.parents) > 0 {
+		parents := filters[len(g.key):][:len(g.parents)]
+		if err := db.orphan(ctx, c, parents); err != nil {
+			return nil, err
+		}
+	}
 	res := &provider.Response{OK: true, Meta: meta(g.table, filters, ignored, len(page.ends))}
 	if req.Page == nil {
 		res.Result = page.array()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 		return nil, fmt.Errorf("fixture %s: %w", path, explain(err))
 	}
 	if db.name == "" {
-		db.name = slug(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+		db.name = cmp.Or(slug(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), "fixture")
 	}
 	return db, nil
 }

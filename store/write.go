@@ -18,6 +18,7 @@ type change struct {
 	cols    []*column
 	vals    []driver.Value
 	match   []filter // the row, for all but a create
+	parents []filter // the rows that the path says it belongs to
 	ignored []string // body fields that are not written: generated columns
 }
 
@@ -223,7 +224,7 @@ func (g *target) change(req *provider.Request) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.match = append(key, parents...)
+	w.match, w.parents = append(key, parents...), parents
 	if g.verb == createRow {
 		for _, f := range w.match {
 			if err := w.place(f); err != nil {
