@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -229,13 +228,4 @@ func makeFile(tb testing.TB, sql string) string {
 		tb.Fatal(err)
 	}
 	return path
-}
-
-func run(tb testing.TB, name string, args ...string) string {
-	tb.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
-		tb.Fatalf("%s %v: %v\n%s", name, args, err, out)
-	}
-	return string(out)
 }

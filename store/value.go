@@ -93,7 +93,8 @@ func (c *column) take(raw []byte) (driver.Value, error) {
 		return string(raw), nil
 	}
 	v, ok := scalar(raw)
-	if !ok && raw[0] != '[' && raw[0] != '{' {
+	f, isFloat := v.(float64)
+	if !ok && raw[0] != '[' && raw[0] != '{' || isFloat && c.class == classInteger && math.Abs(f) >= 1<<63 {
 		return nil, invalid("%q of %s: the number %s is too large", c.name, c.table.name, raw)
 	}
 	if ok {
