@@ -66,10 +66,10 @@ func (c *comparer) elementIDs(x, y []*canon.Value, s state) (key string, idsA, i
 		if x[0].Get(key) == nil {
 			continue
 		}
-		if idsA = c.idsBy(key, x, s); idsA == nil {
+		if idsA = c.idsBy(key, x, s, ""); idsA == nil {
 			continue
 		}
-		if idsB = c.idsBy(key, y, s); idsB != nil {
+		if idsB = c.idsBy(key, y, s, c.idB); idsB != nil {
 			return key, idsA, idsB
 		}
 	}
@@ -77,14 +77,18 @@ func (c *comparer) elementIDs(x, y []*canon.Value, s state) (key string, idsA, i
 }
 
 // idsBy returns the value of key in each element, nil when one has none, two
-// share one or it is ignored.
-func (c *comparer) idsBy(key string, elems []*canon.Value, s state) []string {
+// share one or it is ignored. The request id renumbered counts as the
+// baseline's.
+func (c *comparer) idsBy(key string, elems []*canon.Value, s state, renumbered string) []string {
 	ids := make([]string, 0, len(elems))
 	seen := make(map[string]bool, len(elems))
 	for i, e := range elems {
 		v := e.Get(key)
 		if !v.Is(canon.String) && !v.Is(canon.Number) || c.pats.match(c.pats.name(c.pats.index(s, i), key)) >= 0 {
 			return nil
+		}
+		if renumbered != "" && v.Is(canon.String) && v.Text() == renumbered {
+			v = canon.NewString(c.idA)
 		}
 		id := string(canon.AppendIdentity(nil, v))
 		if seen[id] {

@@ -75,10 +75,14 @@ func checkWhole(name string, ln line, text []byte) error {
 		return checkJSON(name, ln)
 	}
 	if !ln.ended || text[0] == '{' && text[len(text)-1] != '}' {
-		return lineError(name, ln, fmt.Sprintf("the line is cut after %d bytes", len(ln.text)),
-			"the writer was stopped in the middle of a line: record the run again, or remove the line")
+		return cutError(name, ln)
 	}
 	return lineError(name, ln, fmt.Sprintf("found %q, want a JSON object", shorten(text, 40)), "compare traces that 'anvil-sim serve --trace' wrote")
+}
+
+func cutError(name string, ln line) *InputError {
+	return lineError(name, ln, fmt.Sprintf("the line is cut after %d bytes", len(ln.text)),
+		"the writer was stopped in the middle of a line: record the run again, or remove the line")
 }
 
 // checkJSON judges a whole line; duplicate keys are an error, since a trace is
@@ -94,6 +98,9 @@ func parseEntry(name string, ln line) (*canon.Value, error) {
 		return v, nil
 	}
 	e := lineError(name, ln, "is not an entry", "")
+	if !ln.ended {
+		e = cutError(name, ln)
+	}
 	e.Err = err
 	return nil, e
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/anvil-sim/anvil/internal/canon"
 )
 
-// A call's identity is its tool and what was asked: method, path, query and
-// body over HTTP, the input in process. Headers and context are left out: they
-// carry what differs from run to run, such as idempotency keys. Identities are
+// A call's identity is what was asked: method, path, query and body over HTTP
+// (the contract makes a tool of them), tool and input in process. Headers and
+// context are left out: they carry what differs from run to run, such as
+// idempotency keys. Identities are
 // 64-bit hashes that are equal for equal values in any spelling and key order;
 // they only pair calls, and pairs are compared in full.
 
@@ -23,7 +24,10 @@ func identify(text []byte, pats *patterns) (tool uint32, call uint64, ok bool) {
 		return uint32(toolHash), toolHash, len(text) > 0 && text[0] == '{'
 	}
 	h := hasher{pats: pats}
-	call = mix(toolHash, h.request(request, pats.key(pats.start, []byte(`"request"`))))
+	call = h.request(request, pats.key(pats.start, []byte(`"request"`)))
+	if lookup(request, `"method"`) == nil {
+		call = mix(toolHash, call)
+	}
 	return uint32(toolHash), call, !h.bad
 }
 

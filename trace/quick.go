@@ -9,6 +9,7 @@ type quick struct {
 	ignored []int  // by pattern: differences of the current line
 	idA     []byte // request ids that stand for each other; nil when they must agree
 	idB     []byte
+	unsure  bool   // a no was for want of knowing
 	items   []item // members of the objects that are matched by key
 }
 
@@ -20,7 +21,7 @@ type item struct {
 // equalLines compares two entries. ignored holds the counts when it says yes.
 func (q *quick) equalLines(a, b []byte) bool {
 	clear(q.ignored)
-	q.items = q.items[:0]
+	q.items, q.unsure = q.items[:0], false
 	a, b = bytes.Trim(a, " \t\r"), bytes.Trim(b, " \t\r")
 	return len(a) > 0 && len(b) > 0 && q.equal(a, b, q.pats.start)
 }
@@ -34,10 +35,30 @@ func (q *quick) equal(a, b []byte, s state) bool {
 		return q.equalObjects(a, b, s)
 	case a[0] == '[' && b[0] == '[':
 		return q.equalArrays(a, b, s)
-	case a[0] == '"':
-		return q.idA != nil && bytes.Equal(a, q.idA) && bytes.Equal(b, q.idB)
+	case a[0] == '"' && b[0] == '"':
+		return q.equalStrings(a, b)
+	case a[0] == '"' || b[0] == '"':
+		return false
 	}
-	return equalNumbers(a, b)
+	same, known := equalNumbers(a, b)
+	q.unsure = q.unsure || !known
+	return same
+}
+
+// no is the answer when something is beyond this walk.
+func (q *quick) no() bool {
+	q.unsure = true
+	return false
+}
+
+func (q *quick) equalStrings(a, b []byte) bool {
+	if q.idA != nil && bytes.Equal(a, q.idA) && bytes.Equal(b, q.idB) {
+		return true
+	}
+	if bytes.IndexByte(a, '\\') >= 0 || bytes.IndexByte(b, '\\') >= 0 {
+		return q.no() // one text may have two spellings
+	}
+	return false
 }
 
 // child compares two values one step further, unless a pattern leaves them out.
@@ -46,7 +67,7 @@ func (q *quick) child(a, b []byte, s state) bool {
 		if !q.equal(a, b, state{}) {
 			q.ignored[p]++
 		}
-		return true
+		return !q.unsure
 	}
 	return q.equal(a, b, s)
 }
@@ -57,8 +78,10 @@ func (q *quick) equalObjects(a, b []byte, s state) bool {
 		ka, va, okA := wa.member()
 		kb, vb, okB := wb.member()
 		switch {
+		case wa.bad || wb.bad:
+			return q.no()
 		case !okA && !okB:
-			return !wa.bad && !wb.bad
+			return true
 		case !okA || !okB || !bytes.Equal(ka, kb):
 			return q.equalByKey(&wa, &wb, item{ka, va, !okA}, item{kb, vb, !okB}, s)
 		}
@@ -79,7 +102,7 @@ func (q *quick) equalByKey(wa, wb *walker, a, b item, s state) bool {
 	defer func() { q.items = q.items[:base] }()
 	for !b.used {
 		if q.items = append(q.items, b); len(q.items)-base > manyItems {
-			return false
+			return q.no()
 		}
 		var ok bool
 		b.key, b.val, ok = wb.member()
@@ -95,7 +118,7 @@ func (q *quick) equalByKey(wa, wb *walker, a, b item, s state) bool {
 		a.used = !ok
 	}
 	if wa.bad || wb.bad {
-		return false
+		return q.no()
 	}
 	for i := base; i < end; i++ {
 		if it := &q.items[i]; !it.used && !q.leaveOut(it.key, s) {
@@ -117,6 +140,9 @@ func (q *quick) takeItem(base, end int, a item, s state) bool {
 
 // leaveOut reports whether a member that only one side has is ignored.
 func (q *quick) leaveOut(key []byte, s state) bool {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		return q.no()
+	}
 	p := q.pats.match(q.pats.key(s, key))
 	if p < 0 {
 		return false
@@ -130,8 +156,11 @@ func (q *quick) equalArrays(a, b []byte, s state) bool {
 	for i := 0; ; i++ {
 		va, okA := wa.element()
 		vb, okB := wb.element()
+		if wa.bad || wb.bad {
+			return q.no()
+		}
 		if !okA || !okB {
-			return okA == okB && !wa.bad && !wb.bad
+			return okA == okB
 		}
 		if !q.child(va, vb, q.pats.index(s, i)) {
 			return false
@@ -139,12 +168,19 @@ func (q *quick) equalArrays(a, b []byte, s state) bool {
 	}
 }
 
-// equalNumbers reports whether two texts are JSON numbers of one value. It
-// leaves long exponents to the parser.
-func equalNumbers(a, b []byte) bool {
+// equalNumbers compares two scalars that are spelled differently and no strings.
+// It does not know what is no plain number, such as one with a long exponent.
+func equalNumbers(a, b []byte) (same, known bool) {
 	x, okA := parseDecimal(a)
 	y, okB := parseDecimal(b)
-	return okA && okB && x.neg == y.neg && x.exp == y.exp && x.n == y.n && x.same(&y)
+	if !okA || !okB {
+		return false, isWord(a) && (okB || isWord(b)) || okA && isWord(b)
+	}
+	return x.neg == y.neg && x.exp == y.exp && x.n == y.n && x.same(&y), true
+}
+
+func isWord(b []byte) bool {
+	return string(b) == "null" || string(b) == "true" || string(b) == "false"
 }
 
 // A decimal is a number without allocation: n digits of text, from the first
