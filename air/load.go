@@ -3,6 +3,7 @@ package air
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,11 @@ func Load(path string) (*Document, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readAtMost(f, file)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAtMost(f, info.Size(), file)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +68,11 @@ func contractFile(path string) (string, error) {
 	return "", fmt.Errorf("%s: a directory without a contract, want one of %s in it: %w", path, strings.Join(bundleFiles, ", "), fs.ErrNotExist)
 }
 
-// readAtMost reads r whole, which may hold MaxSize bytes.
-func readAtMost(r io.Reader, name string) ([]byte, error) {
+// readAtMost reads r whole, which may hold MaxSize bytes and is likely to hold
+// about size.
+func readAtMost(r io.Reader, size int64, name string) ([]byte, error) {
 	var buf bytes.Buffer
-	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Size() < MaxSize {
-			buf.Grow(int(info.Size()) + bytes.MinRead)
-		}
-	}
+	buf.Grow(int(min(size, MaxSize)) + bytes.MinRead)
 	n, err := io.Copy(&buf, io.LimitReader(r, MaxSize+1))
 	switch {
 	case err != nil:
@@ -114,12 +116,22 @@ func unzip(name string, data []byte) ([]byte, error) {
 		return nil, fail(name, Fault{Msg: "a damaged gzip file: " + err.Error()})
 	}
 	defer z.Close()
-	out, err := readAtMost(z, name)
+	out, err := readAtMost(z, unzippedSize(data), name)
 	var load *LoadError
 	if err != nil && !errors.As(err, &load) {
 		return nil, fail(name, Fault{Msg: "a damaged gzip file: " + errors.Unwrap(err).Error()})
 	}
 	return out, err
+}
+
+// unzippedSize is the size that a gzip file ends with, as far as it may be
+// true: deflate shrinks nothing to less than a 1032nd.
+func unzippedSize(data []byte) int64 {
+	if len(data) < 4 {
+		return 0
+	}
+	size := int64(binary.LittleEndian.Uint32(data[len(data)-4:]))
+	return min(size, int64(len(data))*1032)
 }
 
 func parseTree(name string, data []byte) (*Value, error) {
