@@ -8,7 +8,7 @@ import (
 
 // maxExpanded bounds what a document would be with every alias written out, in
 // bytes: digests walk it so.
-const maxExpanded = 1 << 30
+const maxExpanded = 512 << 20
 
 // An extent is what a value takes when every alias in it is written out.
 type extent struct {
