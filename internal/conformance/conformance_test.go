@@ -70,7 +70,7 @@ func TestSessions(t *testing.T) {
 		return
 	}
 	binary := filepath.Join(t.TempDir(), "anvil-sim")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/anvil-sim").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/anvil-sim").CombinedOutput(); err != nil {
 		t.Fatalf("go build ./cmd/anvil-sim: %v\n%s", err, out)
 	}
 	runner := Runner{Binary: binary, Provider: providerCommand(t)}
