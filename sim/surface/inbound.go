@@ -26,9 +26,7 @@ type inbound struct {
 
 // decode reads the request as its operation declares.
 func (in *inbound) decode(seq int, pathValues []string, s *sim.Simulator) *sim.Call {
-	c := &sim.Call{
-		Seq: seq, TenantID: in.one("X-Anvil-Tenant"), Fault: in.one("X-Anvil-Fault"), Principal: in.principal(s),
-	}
+	c := in.call(seq, s)
 	p := in.plan
 	if p == nil {
 		c.Unknown = in.method + " " + in.target.path
@@ -41,6 +39,13 @@ func (in *inbound) decode(seq int, pathValues []string, s *sim.Simulator) *sim.C
 	c.IdempotencyKey = in.key(c, pathValues)
 	in.readPage(c)
 	return c
+}
+
+// call begins a call with what every request may say about its caller.
+func (in *inbound) call(seq int, s *sim.Simulator) *sim.Call {
+	return &sim.Call{
+		Seq: seq, TenantID: in.one("X-Anvil-Tenant"), Fault: in.one("X-Anvil-Fault"), Principal: in.principal(s),
+	}
 }
 
 // one is a header as Node and fetch join it: repeated ones with ", ".
@@ -209,7 +214,7 @@ func (in *inbound) textBody(c *sim.Call) {
 // looseBody looks at a body that no operation declares, for the trace alone:
 // JSON when it says so or says nothing, and is.
 func (in *inbound) looseBody() {
-	if len(in.body) == 0 {
+	if len(in.body) == 0 || in.json != nil {
 		return
 	}
 	t := strings.ToLower(strings.TrimSpace(strings.Split(in.one("Content-Type"), ";")[0]))
