@@ -10,3 +10,8 @@ require (
 	github.com/spf13/pflag v1.0.9
 	gopkg.in/yaml.v3 v3.0.1
 )
+
+require (
+	github.com/agnivade/levenshtein v1.2.2 // indirect
+	github.com/vektah/gqlparser/v2 v2.5.64 // indirect
+)
