@@ -234,7 +234,7 @@ func element(arr Raw, token string) (val Raw) {
 // KeyText is an idempotency key read from a JSON value: a string, or a number
 // as written; "" for anything else.
 func KeyText(val Raw) string {
-	if len(val) > 0 && (val[0] == '-' || val[0] >= '0' && val[0] <= '9') {
+	if isNumber(val) {
 		return string(val)
 	}
 	return unquoted(val)

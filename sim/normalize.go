@@ -148,7 +148,9 @@ func (s *Simulator) ask(ctx context.Context, c *Call, who *provider.Principal, o
 		out.Result = c.Op.fromProvider(resp.Error)
 	default:
 		out.Result = success(req, resp)
-		out.Result.Headers, out.Warnings = c.Op.providerHeaders(resp.Headers)
+		var dropped []string
+		out.Result.Headers, dropped = c.Op.providerHeaders(resp.Headers)
+		out.Warnings = append(out.Warnings, dropped...)
 	}
 }
 

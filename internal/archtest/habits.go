@@ -76,8 +76,8 @@ func checkInit(t *Tree, p *Package) (findings []string) {
 	return findings
 }
 
-// checkVars finds package variables that hold state: ones without a value (a
-// go:embed file is one), ones made by make or new, and ones that some function
+// checkVars finds package variables that hold state: ones without a value (but
+// for embedded files), ones made by make or new, and ones that some function
 // assigns to. A sync.Pool is allowed: what it holds is never seen.
 func checkVars(t *Tree, p *Package) (findings []string) {
 	vars := map[string]bool{}

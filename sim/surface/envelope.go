@@ -245,7 +245,7 @@ func (in *inbound) continuation(cursor string) string {
 			name = "$skiptoken"
 		}
 	}
-	return "http://" + in.host + in.target.path + "?" + withQuery(in.target.raw, name, cursor, without)
+	return in.origin + in.target.path + "?" + withQuery(in.target.raw, name, cursor, without)
 }
 
 // position is the block of a page-numbered operation. Pages and total are known

@@ -146,11 +146,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		method: r.Method,
 		target: parseTarget(rawTarget(r)),
 		header: r.Header,
-		host:   r.Host,
+		origin: originOf(r),
 	}
 	in.body, in.refused = readBody(r, h.opts.MaxBody)
 	var params []string
 	in.plan, params = h.routes.match(in.method, in.target.path)
+	if in.plan == nil && in.method == http.MethodHead {
+		in.plan, params = h.routes.match(http.MethodGet, in.target.path)
+	}
 	if q := h.graphql.claim(in); q != nil {
 		resp, requestID := h.graphql.serve(r.Context(), in, q, seq)
 		resp.write(w, requestID)
@@ -181,6 +184,15 @@ func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 		}
 		resp.traceError = singleLine(err.Error())
 	}
+}
+
+// originOf is the origin that links in an answer point to: the one that the
+// client called.
+func originOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 func wait(ctx context.Context, d time.Duration) {

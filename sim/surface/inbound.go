@@ -14,7 +14,7 @@ type inbound struct {
 	method  string
 	target  target
 	header  http.Header
-	host    string
+	origin  string // scheme and host that the client called
 	body    []byte
 	refused *sim.Refusal // the body could not be read
 	plan    *plan        // nil when no route matched
