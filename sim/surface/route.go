@@ -35,7 +35,7 @@ type segment struct {
 func newRouter(plans []*plan) *router {
 	rt := &router{routes: map[routeKey][]*route{}}
 	for _, p := range plans {
-		if p.op.Path == "" || p.op.Method == "" {
+		if p.op.Path == "" || p.op.Info.Method == "" {
 			continue // a GraphQL operation without a synthesized path
 		}
 		r := newRoute(p)
