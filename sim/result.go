@@ -49,8 +49,9 @@ type Header struct{ Name, Value string }
 type Error struct {
 	Code    provider.Code
 	Message string
-	Status  int // HTTP status
-	Body    Raw // error body
+	Status  int    // HTTP status
+	Vendor  string // the code that clients of the API see: the vendor's, else Code
+	Body    Raw    // error body
 	// FromProvider is set when a provider raised the error; gates, malformed
 	// answers and transport failures are the simulator's own.
 	FromProvider bool
