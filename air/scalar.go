@@ -2,6 +2,7 @@ package air
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -34,7 +35,7 @@ func plainScalar(s string) (v *Value, msg string) {
 
 func plainNumber(s string) (v *Value, msg string) {
 	if canon.IsNumber(s) {
-		return canon.NewNumber(s), ""
+		return exponentless(s), ""
 	}
 	switch s {
 	case ".nan", ".NaN", ".NAN":
@@ -51,9 +52,26 @@ func plainNumber(s string) (v *Value, msg string) {
 		return based(digits, 16), ""
 	}
 	if text := decimalJSON(s); canon.IsNumber(text) {
-		return canon.NewNumber(text), ""
+		return exponentless(text), ""
 	}
 	return nil, ""
+}
+
+// exponentless spells a number with an exponent as ECMAScript does, 1e3 as 1000
+// and 1E+21 as 1e+21: YAML has no spelling of its own to carry. Beyond double
+// precision the digits count for more, so such a number stays as it is.
+func exponentless(text string) *Value {
+	if !strings.ContainsAny(text, "eE") {
+		return canon.NewNumber(text)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return canon.NewNumber(text)
+	}
+	if spelled := string(canon.AppendFloat(nil, f)); canon.NumberKey(spelled) == canon.NumberKey(text) {
+		return canon.NewNumber(spelled)
+	}
+	return canon.NewNumber(text)
 }
 
 // based is the number that digits spell, nil when they spell none.
