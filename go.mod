@@ -16,4 +16,8 @@ require (
 	gopkg.in/yaml.v3 v3.0.1
 )
 
-require github.com/inconshreveable/mousetrap v1.1.0 // indirect
+require (
+	github.com/andybalholm/brotli v1.3.0 // indirect
+	github.com/dnaeon/go-vcr/v2 v2.1.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+)
