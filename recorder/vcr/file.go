@@ -48,7 +48,7 @@ func Create(path string, replace bool) (*File, error) {
 	if _, err := os.Lstat(path); err == nil && !replace {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
-	if err := writeWhole(path, func(w io.Writer) error {
+	if err := WriteWhole(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, head+marker)
 		return err
 	}); err != nil {
@@ -178,7 +178,7 @@ func (t *File) Close() error {
 	}
 	err := t.broken
 	if err == nil {
-		err = writeWhole(t.path, t.canonical)
+		err = WriteWhole(t.path, t.canonical)
 	}
 	err = errors.Join(err, t.f.Close())
 	t.f, t.broken = nil, errors.New(t.path+" is closed")
@@ -186,7 +186,7 @@ func (t *File) Close() error {
 }
 
 func (t *File) canonical(w io.Writer) error {
-	n := newNumberer(w)
+	n := NewNumberer(w)
 	if len(t.items) == 0 && t.fixed == int64(len(head)) {
 		_, err := io.WriteString(w, head[:len(head)-1]+" []\n")
 		return err
@@ -202,8 +202,8 @@ func (t *File) canonical(w io.Writer) error {
 	return n.Flush()
 }
 
-// writeWhole makes a file that is there whole or not at all.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
+// WriteWhole makes a file that is there whole or not at all.
+func WriteWhole(path string, write func(io.Writer) error) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

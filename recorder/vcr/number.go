@@ -9,27 +9,28 @@ import (
 // Placeholder begins every placeholder of a secret; its number follows.
 const Placeholder = "ANVIL-SECRET-"
 
-// A numberer passes text on and numbers placeholders anew by first sight, so that
+// A Numberer passes text on and numbers placeholders anew by first sight, so that
 // their numbers do not depend on which of two parallel calls came first.
-type numberer struct {
+type Numberer struct {
 	w     io.Writer
 	seen  map[string]int
 	fixed bool // every placeholder becomes number 0
 	held  []byte
 }
 
-func newNumberer(w io.Writer) *numberer { return &numberer{w: w, seen: map[string]int{}} }
+// NewNumberer returns a numberer that writes to w; Flush ends it.
+func NewNumberer(w io.Writer) *Numberer { return &Numberer{w: w, seen: map[string]int{}} }
 
 // Write implements io.Writer.
-func (n *numberer) Write(p []byte) (int, error) {
+func (n *Numberer) Write(p []byte) (int, error) {
 	n.held = append(n.held, p...)
 	return len(p), n.pass(false)
 }
 
 // Flush passes on what may have been the start of a placeholder.
-func (n *numberer) Flush() error { return n.pass(true) }
+func (n *Numberer) Flush() error { return n.pass(true) }
 
-func (n *numberer) pass(last bool) error {
+func (n *Numberer) pass(last bool) error {
 	var out []byte
 	rest := n.held
 	for {
@@ -55,13 +56,13 @@ func (n *numberer) pass(last bool) error {
 	return n.put(append(out, rest[:len(rest)-keep]...), rest[len(rest)-keep:])
 }
 
-func (n *numberer) put(out, rest []byte) error {
+func (n *Numberer) put(out, rest []byte) error {
 	n.held = append(n.held[:0], rest...)
 	_, err := n.w.Write(out)
 	return err
 }
 
-func (n *numberer) number(placeholder string) string {
+func (n *Numberer) number(placeholder string) string {
 	if len(placeholder) == len(Placeholder) {
 		return placeholder
 	}
@@ -79,7 +80,7 @@ func (n *numberer) number(placeholder string) string {
 // unnumbered is a text whose placeholders have no number of their own.
 func unnumbered(s string) string {
 	var b bytes.Buffer
-	n := newNumberer(&b)
+	n := NewNumberer(&b)
 	n.fixed = true
 	_, _ = n.Write([]byte(s))
 	_ = n.Flush()

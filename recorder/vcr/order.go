@@ -54,7 +54,7 @@ func digest(b Body) string {
 		return ""
 	}
 	h := sha256.New()
-	n := newNumberer(h)
+	n := NewNumberer(h)
 	n.fixed = true
 	if _, err := io.Copy(n, r); err != nil || n.Flush() != nil {
 		return ""

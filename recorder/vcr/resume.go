@@ -35,7 +35,7 @@ func (t *File) resume() error {
 	if list.Style&yaml.FlowStyle != 0 || list.Line == 0 {
 		return errors.New("cannot append to a list in flow style ([...]); convert the cassette first")
 	}
-	t.secret = highest(data)
+	t.secret = HighestPlaceholder(data)
 	t.indent = strings.Repeat(" ", list.Column-1)
 	if end >= 0 && end+len(marker) > whole {
 		end, whole = -1, end // a marker without a line end
@@ -111,8 +111,8 @@ func interactions(doc *yaml.Node) (*yaml.Node, error) {
 	return list, nil
 }
 
-// highest is the highest number of a placeholder in a text.
-func highest(data []byte) int {
+// HighestPlaceholder is the highest number of a placeholder in a text.
+func HighestPlaceholder(data []byte) int {
 	most := 0
 	for {
 		i := bytes.Index(data, []byte(Placeholder))

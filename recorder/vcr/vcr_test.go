@@ -297,7 +297,7 @@ func TestNumbererSplit(t *testing.T) {
 	want := "a ANVIL-SECRET-1 b ANVIL-SECRET-2, ANVIL-SECRET-1 ANVIL-SEC ANVIL-SECRET- x ANVIL-SECRET-3"
 	for size := 1; size < len(text); size++ {
 		var b strings.Builder
-		n := newNumberer(&b)
+		n := NewNumberer(&b)
 		if _, err := io.CopyBuffer(struct{ io.Writer }{n}, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
