@@ -34,10 +34,9 @@ func (p *Proxy) answer(w http.ResponseWriter, req *http.Request, x *exchange, re
 		return
 	}
 	w.WriteHeader(resp.StatusCode)
-	flush := func() {}
+	c := http.NewResponseController(w)
+	flush := func() { _ = c.Flush() }
 	if declared < 0 {
-		c := http.NewResponseController(w)
-		flush = func() { _ = c.Flush() }
 		flush()
 	}
 	if rewrite {
@@ -108,7 +107,9 @@ func (p *Proxy) pass(w io.Writer, x *exchange, body io.Reader, declared int64, s
 			if _, err := w.Write(part); err != nil {
 				return nil, errClient
 			}
-			flush()
+			if n < len(buf) && total != declared {
+				flush() // the target has sent no more yet
+			}
 		}
 		if err != nil {
 			return last, err

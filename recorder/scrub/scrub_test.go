@@ -95,7 +95,7 @@ func TestCorpusEverywhere(t *testing.T) {
 				if strings.Contains(got, needle(token)) || strings.Contains(plain, needle(token)) {
 					t.Errorf("%s: still there: %s", place, got)
 				}
-				if !strings.Contains(got, Placeholder+"1") {
+				if !strings.Contains(got, Placeholder+"0001") {
 					t.Errorf("%s: no placeholder: %s", place, got)
 				}
 				if again := scrub(s); again != got {
@@ -118,27 +118,27 @@ func TestCorpusEverywhere(t *testing.T) {
 
 func TestByPlace(t *testing.T) {
 	tests := []struct{ name, kind, in, want string }{
-		{"Authorization", "header", "Bearer abc", "Bearer ANVIL-SECRET-1"},
-		{"Authorization", "header", "opaque", "ANVIL-SECRET-1"},
-		{"X-Api-Key", "header", "k", "ANVIL-SECRET-1"},
-		{"Cookie", "header", "a=1; b=2; a=1", "a=ANVIL-SECRET-1; b=ANVIL-SECRET-2; a=ANVIL-SECRET-1"},
-		{"Set-Cookie", "header", "sid=x; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly", "sid=ANVIL-SECRET-1; Path=/; Expires=Fri, 01 Jan 2100 00:00:00 GMT; HttpOnly"},
+		{"Authorization", "header", "Bearer abc", "Bearer ANVIL-SECRET-0001"},
+		{"Authorization", "header", "opaque", "ANVIL-SECRET-0001"},
+		{"X-Api-Key", "header", "k", "ANVIL-SECRET-0001"},
+		{"Cookie", "header", "a=1; b=2; a=1", "a=ANVIL-SECRET-0001; b=ANVIL-SECRET-0002; a=ANVIL-SECRET-0001"},
+		{"Set-Cookie", "header", "sid=x; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly", "sid=ANVIL-SECRET-0001; Path=/; Expires=Fri, 01 Jan 2100 00:00:00 GMT; HttpOnly"},
 		{"Date", "header", "Wed, 21 Oct 2026 07:28:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"},
 		{"X-Request-Id", "header", "8c7a4f00-6b1d-4c11-9d43-0a8de1e0f201", "00000000-0000-4000-8000-000000000000"},
 		{"Content-Type", "header", "multipart/form-data; boundary=7f3a", "multipart/form-data; boundary=anvil-boundary"},
-		{"Link", "header", `<https://api.test/a?page=2&access_token=tok>; rel="next"`, `<https://api.test/a?page=2&access_token=ANVIL-SECRET-1>; rel="next"`},
+		{"Link", "header", `<https://api.test/a?page=2&access_token=tok>; rel="next"`, `<https://api.test/a?page=2&access_token=ANVIL-SECRET-0001>; rel="next"`},
 		{"Accept", "header", "application/json; q=0.9", "application/json; q=0.9"},
-		{"", "url", "https://u:p4ssw0rd@api.test/a?api_key=k&q=a%20b+c#access_token=t", "https://ANVIL-SECRET-1@api.test/a?api_key=ANVIL-SECRET-2&q=a%20b+c#access_token=ANVIL-SECRET-3"},
-		{"", "url", "/a?page_token=next&token_type=bearer&X-Amz-Signature=ab12", "/a?page_token=next&token_type=bearer&X-Amz-Signature=ANVIL-SECRET-1"},
+		{"", "url", "https://u:p4ssw0rd@api.test/a?api_key=k&q=a%20b+c#access_token=t", "https://ANVIL-SECRET-0001@api.test/a?api_key=ANVIL-SECRET-0002&q=a%20b+c#access_token=ANVIL-SECRET-0003"},
+		{"", "url", "/a?page_token=next&token_type=bearer&X-Amz-Signature=ab12", "/a?page_token=next&token_type=bearer&X-Amz-Signature=ANVIL-SECRET-0001"},
 		{"", "json", `{ "password" : "x", "n": 1.10, "deep":{"client_secret":"y","pin":1234,"ok":true}, "tokens":3 }`,
-			`{ "password" : "ANVIL-SECRET-1", "n": 1.10, "deep":{"client_secret":"ANVIL-SECRET-2","pin":"ANVIL-SECRET-3","ok":true}, "tokens":3 }`},
-		{"", "json", `{"access_token":["a","b"],"next_page_token":"p","password":null,"secret":""}`, `{"access_token":["ANVIL-SECRET-1","ANVIL-SECRET-2"],"next_page_token":"p","password":null,"secret":""}`},
-		{"", "json", `{"password":"p\u0061ss\n","note":"\ud800\/"}`, `{"password":"ANVIL-SECRET-1","note":"\ud800\/"}`},
-		{"", "form", "grant_type=authorization_code&code=abc&client_id=me", "grant_type=authorization_code&code=ANVIL-SECRET-1&client_id=me"},
-		{"", "form", "a=%zz&password=x%26y", "a=%zz&password=ANVIL-SECRET-1"},
-		{"", "text", "password=hunter22 and token: required", "password=ANVIL-SECRET-1 and token: required"},
-		{"", "text", "<Password>hunter22</Password><Pass>", "<Password>ANVIL-SECRET-1</Password><Pass>"},
-		{"", "text", "data: {\"api_key\":\"k1\"}\n\ndata: {\"api_key\":\"k1\"}\n\n", "data: {\"api_key\":\"ANVIL-SECRET-1\"}\n\ndata: {\"api_key\":\"ANVIL-SECRET-1\"}\n\n"},
+			`{ "password" : "ANVIL-SECRET-0001", "n": 1.10, "deep":{"client_secret":"ANVIL-SECRET-0002","pin":"ANVIL-SECRET-0003","ok":true}, "tokens":3 }`},
+		{"", "json", `{"access_token":["a","b"],"next_page_token":"p","password":null,"secret":""}`, `{"access_token":["ANVIL-SECRET-0001","ANVIL-SECRET-0002"],"next_page_token":"p","password":null,"secret":""}`},
+		{"", "json", `{"password":"p\u0061ss\n","note":"\ud800\/"}`, `{"password":"ANVIL-SECRET-0001","note":"\ud800\/"}`},
+		{"", "form", "grant_type=authorization_code&code=abc&client_id=me", "grant_type=authorization_code&code=ANVIL-SECRET-0001&client_id=me"},
+		{"", "form", "a=%zz&password=x%26y", "a=%zz&password=ANVIL-SECRET-0001"},
+		{"", "text", "password=hunter22 and token: required", "password=ANVIL-SECRET-0001 and token: required"},
+		{"", "text", "<Password>hunter22</Password><Pass>", "<Password>ANVIL-SECRET-0001</Password><Pass>"},
+		{"", "text", "data: {\"api_key\":\"k1\"}\n\ndata: {\"api_key\":\"k1\"}\n\n", "data: {\"api_key\":\"ANVIL-SECRET-0001\"}\n\ndata: {\"api_key\":\"ANVIL-SECRET-0001\"}\n\n"},
 		{"", "text", "call https://x.test/y?sig=a&key=b", "call https://x.test/y?sig=a&key=b"},
 	}
 	for _, tt := range tests {
@@ -167,10 +167,10 @@ func TestKnownSecrets(t *testing.T) {
 	s := New(nil, NewVault(6))
 	s.Body("application/json", []byte(`{"session_token":"plain-session-1"}`))
 	for in, want := range map[string]string{
-		`{"id":"plain-session-1"}`:            `{"id":"ANVIL-SECRET-7"}`,
-		`{"self":"/s/plain-session-1/x"}`:     `{"self":"/s/ANVIL-SECRET-7/x"}`,
+		`{"id":"plain-session-1"}`:            `{"id":"ANVIL-SECRET-0007"}`,
+		`{"self":"/s/plain-session-1/x"}`:     `{"self":"/s/ANVIL-SECRET-0007/x"}`,
 		`{"id":"plain-session-12"}`:           `{"id":"plain-session-12"}`,
-		`{"t":"before plain-session-1, end"}`: `{"t":"before ANVIL-SECRET-7, end"}`,
+		`{"t":"before plain-session-1, end"}`: `{"t":"before ANVIL-SECRET-0007, end"}`,
 	} {
 		if got := string(s.Body("application/json", []byte(in))); got != want {
 			t.Errorf("%s became %s, want %s", in, got, want)
@@ -198,9 +198,9 @@ volatile:
 	}
 	s := New(rules, nil)
 	tests := []struct{ in, want string }{
-		{`{"users":[{"ssn_last":"1234"}],"a":[{"b":"x"}],"b":"x"}`, `{"users":[{"ssn_last":"ANVIL-SECRET-1"}],"a":[{"b":"ANVIL-SECRET-2"}],"b":"x"}`},
-		{`{"x":{"y":{"deep":"z"}},"IBAN":"DE1"}`, `{"x":{"y":{"deep":"ANVIL-SECRET-3"}},"IBAN":"ANVIL-SECRET-4"}`},
-		{`{"note":"cust_77 id=5; ok","password":"kept"}`, `{"note":"ANVIL-SECRET-5 id=ANVIL-SECRET-6; ok","password":"kept"}`},
+		{`{"users":[{"ssn_last":"1234"}],"a":[{"b":"x"}],"b":"x"}`, `{"users":[{"ssn_last":"ANVIL-SECRET-0001"}],"a":[{"b":"ANVIL-SECRET-0002"}],"b":"x"}`},
+		{`{"x":{"y":{"deep":"z"}},"IBAN":"DE1"}`, `{"x":{"y":{"deep":"ANVIL-SECRET-0003"}},"IBAN":"ANVIL-SECRET-0004"}`},
+		{`{"note":"cust_77 id=5; ok","password":"kept"}`, `{"note":"ANVIL-SECRET-0005 id=ANVIL-SECRET-0006; ok","password":"kept"}`},
 		{`{"meta":{"at":"2026-01-02T03:04:05Z","n":12},"t":"took 31 ms"}`, `{"meta":{"at":"1970-01-01T00:00:00Z","n":0},"t":"took 0 ms"}`},
 	}
 	for _, tt := range tests {
@@ -208,10 +208,10 @@ volatile:
 			t.Errorf("got %s\nwant %s", got, tt.want)
 		}
 	}
-	if got := s.URL("/a?ref=1&nonce=99"); got != "/a?ref=ANVIL-SECRET-7&nonce=0" {
+	if got := s.URL("/a?ref=1&nonce=99"); got != "/a?ref=ANVIL-SECRET-0007&nonce=0" {
 		t.Error(got)
 	}
-	if got := s.Header(http.Header{"X-Tenant": {"t"}, "Etag": {`W/"1"`}}); got.Get("X-Tenant") != "ANVIL-SECRET-8" || got.Get("ETag") != volatileText {
+	if got := s.Header(http.Header{"X-Tenant": {"t"}, "Etag": {`W/"1"`}}); got.Get("X-Tenant") != "ANVIL-SECRET-0008" || got.Get("ETag") != volatileText {
 		t.Error(got)
 	}
 	if got := s.String("sk" + "_test_allowedAAAAAA1"); strings.Contains(got, Placeholder) {
@@ -242,7 +242,7 @@ func TestScanFile(t *testing.T) {
 		{"HAR", `{"log":{"entries":[{"request":{"headers":[{"name":"X-Api-Key","value":"0123456789"}],"queryString":[{"name":"sig","value":"abcdefgh"}]}}]}}`,
 			"t: interaction 0: request.headers.0.value: secret (\"01\" and 8 more bytes)\nt: interaction 0: request.queryString.0.value: secret (\"ab\" and 6 more bytes)"},
 		{"lines", "{\"a\":1}\n{\"request\":{\"params\":{\"query\":{\"access_token\":\"zzzzzz1\"}}}}\n", "t:2: interaction 1: request.params.query.access_token: secret (\"z\" and 6 more bytes)"},
-		{"clean", "version: 1\ninteractions:\n- request:\n    headers:\n      Authorization: [Bearer ANVIL-SECRET-1]\n      Cookie: ['a=ANVIL-SECRET-2']\n  response:\n    body: 'password must be set'\n", ""},
+		{"clean", "version: 1\ninteractions:\n- request:\n    headers:\n      Authorization: [Bearer ANVIL-SECRET-0001]\n      Cookie: ['a=ANVIL-SECRET-0002']\n  response:\n    body: 'password must be set'\n", ""},
 		{"empty", "", ""},
 	}
 	for _, tt := range tests {

@@ -2,12 +2,13 @@ package scrub
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 )
 
-// Placeholder begins every placeholder; its number follows.
+// Placeholder begins every placeholder; its number follows, in four digits, so that
+// the length of a text does not depend on it.
 const Placeholder = "ANVIL-SECRET-"
 
 // minKnown is the shortest secret that is looked for everywhere: shorter ones
@@ -34,7 +35,7 @@ func (v *Vault) Placeholder(secret string) string {
 	name, ok := v.names[secret]
 	if !ok {
 		v.next++
-		name = Placeholder + strconv.Itoa(v.next)
+		name = fmt.Sprintf("%s%04d", Placeholder, v.next)
 		v.names[secret] = name
 	}
 	return name

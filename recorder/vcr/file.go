@@ -40,6 +40,7 @@ type item struct {
 	offset, size int64
 	begin, end   uint64
 	key          string
+	method, path string
 }
 
 // Create starts an empty cassette. A file that is there already is ErrExists,
@@ -123,7 +124,7 @@ func (t *File) Write(it *Interaction) error {
 		return t.broken
 	}
 	size := w.at - start - int64(len(marker))
-	t.items = append(t.items, item{offset: start, size: size, begin: it.Begin, end: it.End, key: sortKey(it)})
+	t.items = append(t.items, item{offset: start, size: size, begin: it.Begin, end: it.End, key: sortKey(it), method: it.Request.Method, path: pathOf(it.Request.URL)})
 	t.end = start + size
 	return nil
 }

@@ -2,8 +2,8 @@ package vcr
 
 import (
 	"bytes"
+	"fmt"
 	"io"
-	"strconv"
 )
 
 // Placeholder begins every placeholder of a secret; its number follows.
@@ -67,14 +67,14 @@ func (n *Numberer) number(placeholder string) string {
 		return placeholder
 	}
 	if n.fixed {
-		return Placeholder + "0"
+		return Placeholder + "0000"
 	}
 	k, ok := n.seen[placeholder]
 	if !ok {
 		k = len(n.seen) + 1
 		n.seen[placeholder] = k
 	}
-	return Placeholder + strconv.Itoa(k)
+	return fmt.Sprintf("%s%04d", Placeholder, k)
 }
 
 // unnumbered is a text whose placeholders have no number of their own.

@@ -134,7 +134,7 @@ func TestTornWrite(t *testing.T) {
 		if n < len(after) && after[n]&0xc0 == 0x80 && n < len(before)+1024 {
 			continue // such a piece is never written
 		}
-		if n > len(before)+1600 && n < len(after)-20 && n%97 != 0 {
+		if n > len(before)+700 && n < len(after)-20 && n%997 != 0 {
 			continue
 		}
 		data := append(append([]byte{}, before...), after[len(before):n]...)
@@ -144,7 +144,7 @@ func TestTornWrite(t *testing.T) {
 		if got := load(t, torn); len(got) != 1 || got[0].Response.Body != "one" {
 			t.Fatalf("after %d bytes of the second write: %d interactions", n-len(before), len(got))
 		}
-		if n%61 != 0 {
+		if n%211 != 0 {
 			continue
 		}
 		a, err := Append(torn)
@@ -281,10 +281,6 @@ func TestCanonicalOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := load(t, path)
-		if got[0].Response.Body != "first" || got[len(got)-1].Response.Body != "last" {
-			t.Errorf("sequential exchanges moved: %v", got)
-		}
 		return string(data)
 	}
 	if a, b := write([]int{3, 1, 2, 0}), write([]int{0, 2, 1, 3}); a != b {
@@ -293,8 +289,8 @@ func TestCanonicalOrder(t *testing.T) {
 }
 
 func TestNumbererSplit(t *testing.T) {
-	text := "a ANVIL-SECRET-17 b ANVIL-SECRET-2, ANVIL-SECRET-17 ANVIL-SEC ANVIL-SECRET- x ANVIL-SECRET-3"
-	want := "a ANVIL-SECRET-1 b ANVIL-SECRET-2, ANVIL-SECRET-1 ANVIL-SEC ANVIL-SECRET- x ANVIL-SECRET-3"
+	text := "a ANVIL-SECRET-0017 b ANVIL-SECRET-0002, ANVIL-SECRET-0017 ANVIL-SEC ANVIL-SECRET- x ANVIL-SECRET-0003"
+	want := "a ANVIL-SECRET-0001 b ANVIL-SECRET-0002, ANVIL-SECRET-0001 ANVIL-SEC ANVIL-SECRET- x ANVIL-SECRET-0003"
 	for size := 1; size < len(text); size++ {
 		var b strings.Builder
 		n := NewNumberer(&b)
@@ -304,5 +300,26 @@ func TestNumbererSplit(t *testing.T) {
 		if err := n.Flush(); err != nil || b.String() != want {
 			t.Fatalf("in pieces of %d: %q (%v)", size, b.String(), err)
 		}
+	}
+}
+
+func TestCausesStayFirst(t *testing.T) {
+	at := func(n int, method, path string) item {
+		return item{begin: uint64(2 * n), end: uint64(2*n + 1), key: path + "\x00" + method, method: method, path: "h" + path}
+	}
+	names := func(items []item) string {
+		var list []string
+		for _, it := range canonicalOrder(items) {
+			list = append(list, it.method+" "+it.path[1:])
+		}
+		return strings.Join(list, ", ")
+	}
+	sequence := []item{at(1, "GET", "/z"), at(2, "GET", "/b/1"), at(3, "PATCH", "/b/1"), at(4, "GET", "/b"), at(5, "GET", "/b/1"), at(6, "GET", "/a"), at(7, "DELETE", "/b/1"), at(8, "GET", "/b")}
+	if got, want := names(sequence), "GET /z, GET /b/1, PATCH /b/1, GET /b, GET /b/1, GET /a, DELETE /b/1, GET /b"; got != want {
+		t.Errorf("one after the other: got %s", got)
+	}
+	sequence[0].end = 5 // overlaps
+	if got, want := names(sequence), "GET /a, GET /b/1, PATCH /b/1, GET /b, GET /b/1, DELETE /b/1, GET /b, GET /z"; got != want {
+		t.Errorf("in parallel:\n got %s\nwant %s", got, want)
 	}
 }
