@@ -71,9 +71,10 @@ func self(t *testing.T) string {
 // A whole run against a simulator that does nothing.
 func TestRun(t *testing.T) {
 	args := []string{"--short", "--secs", "0.02", "--conns", "1,3", "--anvil-sim", self(t)}
-	var out, stderr bytes.Buffer
-	if err := run(t.Context(), append(args, "--json"), &out, &stderr); err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // each part would wait a second at its end
+	var out bytes.Buffer
+	if err := run(t.Context(), append(args, "--json"), &out, os.Stderr); err != nil {
+		t.Fatal(err)
 	}
 	var rep report
 	if err := json.Unmarshal(out.Bytes(), &rep); err != nil {
@@ -95,7 +96,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := run(t.Context(), args, &out, &stderr); err != nil {
+	if err := run(t.Context(), args, &out, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "built-in store") || !strings.Contains(out.String(), "of net/http") {
@@ -104,8 +105,8 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunWithoutServer(t *testing.T) {
-	var out, stderr bytes.Buffer
-	err := run(t.Context(), []string{"--anvil-sim", "/bin/false"}, &out, &stderr)
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"--anvil-sim", "/bin/false"}, &out, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "want a URL") {
 		t.Errorf("error %v", err)
 	}

@@ -39,7 +39,7 @@ func main() {
 
 // dispatch runs the part that the first argument names; the program starts
 // itself for each of them, so that every part is a process of its own.
-func dispatch(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer) error {
+func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr *os.File) error {
 	if len(args) > 0 {
 		switch args[0] {
 		case "part-load":
@@ -99,7 +99,7 @@ func parseSettings(args []string, stderr io.Writer) (settings, error) {
 	return s, nil
 }
 
-func run(ctx context.Context, args []string, out, stderr io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) error {
 	s, err := parseSettings(args, stderr)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	defer os.RemoveAll(dir)
 	if s.Binary == "" {
 		s.Binary = filepath.Join(dir, "anvil-sim")
-		build := exec.CommandContext(ctx, "go", "build", "-o", s.Binary, "github.com/anvil-sim/anvil/cmd/anvil-sim")
+		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", s.Binary, "github.com/anvil-sim/anvil/cmd/anvil-sim")
 		build.Stdout, build.Stderr = stderr, stderr
 		if err := build.Run(); err != nil {
 			return fmt.Errorf("go build ./cmd/anvil-sim: %w; or name a binary with --anvil-sim", err)
@@ -140,8 +140,9 @@ type served struct {
 	cmd *exec.Cmd
 }
 
-// serve starts a server and waits for its URL.
-func serve(ctx context.Context, stderr io.Writer, name string, args ...string) (*served, error) {
+// serve starts a server and waits for its URL. Several servers share stderr, so
+// it is a file and not any writer.
+func serve(ctx context.Context, stderr *os.File, name string, args ...string) (*served, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()

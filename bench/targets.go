@@ -47,7 +47,7 @@ type bench struct {
 }
 
 // newBench starts everything. The bench is to be closed after an error too.
-func newBench(ctx context.Context, s settings, dir string, stderr io.Writer) (*bench, error) {
+func newBench(ctx context.Context, s settings, dir string, stderr *os.File) (*bench, error) {
 	b := &bench{settings: s, dir: dir}
 	var err error
 	if b.self, err = os.Executable(); err != nil {
