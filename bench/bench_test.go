@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "part-") || os.Args[1] == "serve") {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-		err := fmt.Errorf("no such part")
+		var err error
 		if os.Args[1] == "serve" {
 			err = fakeServe(ctx)
 		} else {
