@@ -33,6 +33,7 @@ type serveOptions struct {
 	pageSize   int
 	trace      string
 	facade     bool
+	strict     bool
 	slowMS     int
 }
 
@@ -78,6 +79,7 @@ when it ends the server stops, and its exit status is the command's.`,
 	f.IntVar(&o.pageSize, "page-size", 0, "page size when the contract gives none (default 2)")
 	f.StringVar(&o.trace, "trace", "", "append one JSON line a call to this file")
 	f.BoolVar(&o.facade, "protocol-facade", false, "serve SOAP, transcoded gRPC and queue operations at their synthesized paths")
+	f.BoolVar(&o.strict, "graphql-strict", false, "execute GraphQL documents: every root field, literals, fragments, selection sets, validation")
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
 	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
@@ -140,7 +142,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if slow == 0 {
 		slow = -1 // zero would be the default
 	}
-	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, Slow: slow, TraceFailed: o.report})
+	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, GraphQLStrict: o.strict, Slow: slow, TraceFailed: o.report})
 	if err != nil {
 		return err
 	}
