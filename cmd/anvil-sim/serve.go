@@ -36,6 +36,7 @@ type serveOptions struct {
 	validate   bool
 	facade     bool
 	cors       bool
+	strict     bool
 	slowMS     int
 }
 
@@ -83,6 +84,7 @@ when it ends the server stops, and its exit status is the command's.`,
 	f.BoolVar(&o.validate, "validate-values", false, "also refuse calls whose values do not match their declared schemas")
 	f.BoolVar(&o.facade, "protocol-facade", false, "serve SOAP, transcoded gRPC and queue operations at their synthesized paths")
 	f.BoolVar(&o.cors, "cors", false, "let browsers of any origin call the server")
+	f.BoolVar(&o.strict, "graphql-strict", false, "execute GraphQL documents: every root field, literals, fragments, selection sets, validation")
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
 	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
@@ -145,7 +147,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if slow == 0 {
 		slow = -1 // zero would be the default
 	}
-	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, Slow: slow, TraceFailed: o.report})
+	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, GraphQLStrict: o.strict, Slow: slow, TraceFailed: o.report})
 	if err != nil {
 		return err
 	}
