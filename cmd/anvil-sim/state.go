@@ -59,10 +59,10 @@ func (st *state) welcome(w io.Writer, url string) {
 	if !st.demo {
 		return
 	}
-	fmt.Fprintf(w, `anvil-sim: no contract and no state given: serving the built-in helpdesk demo. Try:
-  curl %[1]s/tickets?status=open
-  curl %[1]s/tickets/T-1
-  curl -X POST %[1]s/tickets -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire"}'
+	fmt.Fprintf(w, `Try:
+  curl '%[1]s/tickets?status=open&limit=3'
+  curl %[1]s/tickets/1
+  curl -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire","requester_id":5}' %[1]s/tickets
 `, url)
 }
 
@@ -127,6 +127,7 @@ func (o *serveOptions) openDemo(ctx context.Context, opts *sim.Options) (*state,
 	if err != nil {
 		return nil, err
 	}
+	o.say("no contract and no state given: serving the built-in helpdesk demo")
 	db, err := store.OpenSQL(ctx, demoFixtures, &store.Options{Contract: doc, Seed: opts.Seed})
 	if err != nil {
 		return nil, err
