@@ -150,6 +150,7 @@ func TestAnswersToInitialize(t *testing.T) {
 		"key in wrong case": {say: `{"Id":1,"RESULT":{"protocolVersion":1}}` + "\n{{then exit 9}}", want: []string{"exit code 9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := begin(t, as("raw", tc.say))
 			got, err := p.Initialize(context.Background(), initParams())
 			if len(tc.want) == 0 {
@@ -210,6 +211,7 @@ func TestRawAnswers(t *testing.T) {
 		"answer, exit": {say: `{"id":{{id}},"result":{"ok":true}}` + "\n{{then exit 3}}", want: `{"ok":true}`, dead: []string{"exit code 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var warned []string
 			opts := as("raw", tc.say+"\n")
 			if strings.HasSuffix(tc.say, "}}") && strings.Contains(tc.say, "{{then") {
