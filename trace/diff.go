@@ -260,7 +260,7 @@ func checkEntry(src *source, ln line, numbered bool) error {
 	var in *InputError
 	if errors.As(err, &in) && !numbered {
 		in.Line = 0
-		in.Msg = fmt.Sprintf("the last line (byte %d) %s", in.Offset, in.Msg)
+		in.Msg = fmt.Sprintf("the last line (byte %d): %s", in.Offset, in.Msg)
 	}
 	return err
 }
