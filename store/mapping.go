@@ -61,7 +61,7 @@ type binding struct {
 
 // A segment is one part of a path template.
 type segment struct {
-	literal string   // decoded, "" when the segment holds parameters
+	literal string   // decoded, "" when the segment is all parameters
 	params  []string // names in order
 }
 
@@ -77,9 +77,13 @@ func splitTemplate(path string) (segs []segment) {
 			s.params = append(s.params, name)
 			rest = after
 		}
-		if s.params == nil {
-			s.literal = part
-			if decoded, err := url.PathUnescape(part); err == nil {
+		noun, _, call := strings.Cut(part, "(")
+		if s.params == nil || call && !strings.Contains(noun, "{") {
+			s.literal = noun // Artists('{id}'), as OData names a row
+			if !call {
+				s.literal = part
+			}
+			if decoded, err := url.PathUnescape(s.literal); err == nil {
 				s.literal = decoded
 			}
 			s.literal = strings.TrimSuffix(s.literal, ".json")
@@ -103,7 +107,7 @@ func (s *schema) mapOperation(op *provider.Operation) *target {
 	for i, seg := range segs {
 		for _, param := range seg.params {
 			switch {
-			case i > at && g.verb != listRows && g.verb != createRow:
+			case (i > at || i == at && seg.literal != "") && g.verb != listRows && g.verb != createRow:
 				g.key = append(g.key, binding{param: param})
 			default:
 				s.bindParent(g, segs, i, param)
@@ -145,6 +149,9 @@ func (s *schema) findNoun(g *target, segs []segment, resource *string) (at int) 
 	names := make([]string, len(s.tables))
 	for i, t := range s.tables {
 		names[i] = t.name
+	}
+	if looked == nil {
+		looked = []string{"anything in the path"}
 	}
 	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", strings.Join(looked, " or "), strings.Join(names, ", "))
 	return last
@@ -215,7 +222,7 @@ func (g *target) pickVerb(op *provider.Operation) {
 // bindParent finds the column that a parent's parameter filters.
 func (s *schema) bindParent(g *target, segs []segment, i int, param string) {
 	parent := ""
-	for p := i - 1; p >= 0 && parent == ""; p-- {
+	for p := i; p >= 0 && parent == ""; p-- {
 		parent = segs[p].literal
 	}
 	if col := s.parentColumn(g.table, parent, param); col != nil {
