@@ -198,6 +198,11 @@ func TestExpansionIsBounded(t *testing.T) {
 	if !strings.HasSuffix(got, "The document selects more than 50000 fields once its fragments are expanded.") {
 		t.Errorf("got %s", got)
 	}
+	deep := `query Other { repo(a: ` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `) { id } }`
+	schema := testSchema(t)
+	if _, errs := schema.Prepare(NewReader(schema).Read(deep), "", nil); printed(errs) != `1:15 The arguments of field "repo" nest deeper than 512 levels.` {
+		t.Errorf("got %s", printed(errs))
+	}
 	long := "{" + strings.Repeat(" a", maxTokens) + "}"
 	if got := printed(Parse(long).Errors()); got != "Syntax Error: exceeded token limit of 100000." {
 		t.Errorf("got %s", got)
