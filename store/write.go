@@ -193,19 +193,32 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	defer func() { db.pool.writer <- c }()
 	db.setClock(c, req)
+	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
 	err = c.transaction("BEGIN IMMEDIATE", func() (err error) {
 		row, err = w.run(ctx, c)
 		return err
 	})
 	if err != nil {
+		end(0)
 		return nil, db.constraint(ctx, c, w, err)
 	}
-	db.totals.changed(w.table, db.schema.entangled)
+	end(w.added())
 	if w.verb == deleteRow {
 		row = []byte("null")
 	}
 	return &provider.Response{OK: true, Result: row, Meta: meta(w.table, w.match, slices.Concat(g.ignored, w.ignored), 1)}, nil
+}
+
+// added is how many rows there are more after the change.
+func (w *change) added() int64 {
+	switch w.verb {
+	case createRow:
+		return 1
+	case deleteRow:
+		return -1
+	}
+	return 0
 }
 
 // change reads what a request wants written.

@@ -167,6 +167,36 @@ func TestCancelledCall(t *testing.T) {
 	want(t, db, call{id: "t.create"}, `{"id":1}`)
 }
 
+// Totals are remembered, and follow every write.
+func TestTotals(t *testing.T) {
+	db := openSQL(t, `CREATE TABLE a (id INTEGER PRIMARY KEY, v INTEGER UNIQUE); CREATE VIEW even AS SELECT * FROM a WHERE v % 2 = 0`, nil)
+	check := func(when string, all, two, even int64) {
+		t.Helper()
+		for range 2 { // counted, then remembered
+			got := []int64{*call{id: "a.list", size: 1}.do(t, db).Total, *call{id: "a.list", query: "v=[2]", size: 1}.do(t, db).Total,
+				*call{id: "even.list", size: 1}.do(t, db).Total}
+			if got[0] != all || got[1] != two || got[2] != even {
+				t.Errorf("%s: totals %v, want %d %d %d", when, got, all, two, even)
+			}
+		}
+	}
+	check("empty", 0, 0, 0)
+	for v := 1; v <= 4; v++ {
+		call{id: "a.create", body: fmt.Sprintf(`{"v":%d}`, v)}.do(t, db)
+	}
+	check("four rows", 4, 1, 2)
+	call{id: "a.update", path: "id=2", body: `{"v":7}`}.do(t, db)
+	check("no two", 4, 0, 1)
+	if res := (call{id: "a.create", body: `{"v":7}`}).do(t, db); res.OK {
+		t.Error("7 is there twice")
+	}
+	check("after a conflict", 4, 0, 1)
+	call{id: "a.delete", path: "id=1"}.do(t, db)
+	check("after a delete", 3, 0, 1)
+	call{id: "a.delete", path: "id=1"}.do(t, db)
+	check("after a delete of nothing", 3, 0, 1)
+}
+
 func TestClosedAnswersNothing(t *testing.T) {
 	db, err := OpenSQL(context.Background(), shop, nil)
 	if err != nil {
