@@ -68,6 +68,21 @@ func TestWrites(t *testing.T) {
 	do(call{id: "exact.create", body: `{"id":"one"}`}, `validation_error: "id" of exact wants an integer, got the string "one"`)
 }
 
+func TestIdempotencyKeyInBody(t *testing.T) {
+	db := openSQL(t, shop, nil)
+	req := call{id: "customers.create", body: `{"email":"e@x","request_key":"k-1"}`}.request(t, db)
+	res, err := db.Invoke(context.Background(), req)
+	if err != nil || res.OK {
+		t.Fatalf("an unknown field was taken (%v)", err)
+	}
+	key := "k-1"
+	req.IdempotencyKey = &key
+	res, err = db.Invoke(context.Background(), req)
+	if err != nil || !res.OK || string(res.Meta) != `{"table":"customers","ignored":["request_key"],"rows":1}` {
+		t.Errorf("%s %s (%v)", show(res), res.Meta, err)
+	}
+}
+
 // The same calls give the same bytes, also where the schema asks for the time
 // and for chance.
 func TestRunsAreEqual(t *testing.T) {
