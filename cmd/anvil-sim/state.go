@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
@@ -32,6 +33,10 @@ type state struct {
 	err  func() error    // how it ended
 	stop func(context.Context) error
 	demo bool
+
+	seed     uint32
+	stateful bool              // the state is a provider's
+	resetter provider.Resetter // nil when the provider cannot reset
 }
 
 func (st *state) close(ctx context.Context) error {
@@ -95,7 +100,7 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	if err != nil {
 		return nil, err
 	}
-	return &state{sim: s}, nil
+	return &state{sim: s, seed: opts.Seed}, nil
 }
 
 // newSim makes the simulator, with the value check when it is asked for.
@@ -161,7 +166,9 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 	if _, err := db.Initialize(ctx, s.InitializeParams()); err != nil {
 		return fail(err)
 	}
-	return &state{sim: s, stop: db.Close}, nil
+	st := &state{sim: s, stop: db.Close, seed: opts.Seed, stateful: true}
+	st.resetter, _ = provider.Provider(db).(provider.Resetter)
+	return st, nil
 }
 
 // A deadline gives a provider in process the deadline that a process has.
@@ -204,40 +211,47 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 		return nil, err
 	}
 	opts.Provider = p
-	s, err := o.introduce(ctx, p, opts, doc)
+	s, methods, err := o.introduce(ctx, p, opts, doc)
 	if err != nil {
-		return nil, errors.Join(err, o.dropClose(p.Close(context.WithoutCancel(ctx))))
+		_ = p.Close(context.WithoutCancel(ctx)) // the refusal is the news
+		return nil, err
 	}
-	return &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close}, nil
+	st := &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close, seed: opts.Seed, stateful: true}
+	if slices.Contains(methods, provider.MethodReset) {
+		st.resetter = p
+	}
+	return st, nil
 }
 
-// dropClose leaves out how a provider that was refused went away: the refusal
-// is the news.
-func (o *serveOptions) dropClose(error) error { return nil }
-
-func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, error) {
+// introduce tells the provider what will be served and learns what it can do
+// beyond protocol version 1.
+func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, []string, error) {
 	if doc != nil {
 		s, err := o.newSim(doc, opts)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		_, err = p.Initialize(ctx, s.InitializeParams())
-		return s, err
+		result, err := p.Initialize(ctx, s.InitializeParams())
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, result.Methods, nil
 	}
 	result, err := p.Initialize(ctx, &provider.InitializeParams{
 		ProtocolVersion: provider.ProtocolVersion, Simulator: opts.Name, Seed: opts.Seed,
 		Operations: []provider.Operation{},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if result.Contract == nil {
-		return nil, cli.WithHint(errors.New("no contract to serve: none was given and the provider brings none"),
+		return nil, nil, cli.WithHint(errors.New("no contract to serve: none was given and the provider brings none"),
 			"pass --contract with a bundle directory or an air.yaml, set ANVIL_CONTRACT, or run in a folder with an air.yaml")
 	}
 	if doc, err = air.Parse("contract of the provider", result.Contract); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.say("contract: from the provider (service %s)", doc.Service.ID)
-	return o.newSim(doc, opts)
+	s, err := o.newSim(doc, opts)
+	return s, result.Methods, err
 }
