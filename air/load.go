@@ -91,17 +91,43 @@ func Parse(name string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := parseTree(name, data)
+	tree, err := parseTree(name, data, false)
 	if err != nil {
 		return nil, err
 	}
+	return fromTree(name, tree, data)
+}
+
+// FromTree checks and normalises a contract that was made in memory. The name
+// stands in errors, all of which are a *[LoadError].
+func FromTree(name string, tree *Value) (*Document, error) { return fromTree(name, tree, nil) }
+
+func fromTree(name string, tree *Value, text []byte) (*Document, error) {
 	c := checker{}
 	tree = c.value(tree, &valueType{kind: canon.Object, shape: documentShape()})
 	if len(c.faults.faults) > 0 {
-		addLines(name, data, c.faults.faults, c.paths)
+		if text != nil {
+			addLines(name, text, c.faults.faults, c.paths)
+		}
 		return nil, c.faults.err(name)
 	}
 	return newDocument(tree), nil
+}
+
+// ReadTree reads the text of a YAML or JSON file, plain or gzipped, as a tree,
+// without asking what it says. The name stands in errors, all of which are a
+// *[LoadError]; a file extension of .yaml or .yml in it makes a text that begins
+// with a brace YAML when it is not JSON.
+//
+// It is meant for documents that others wrote: a duplicate key keeps its first
+// place and its last value, YAML merge keys are written out, tags are ignored.
+// Values that an alias names are shared.
+func ReadTree(name string, data []byte) (*Value, error) {
+	data, err := unzip(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(name, bytes.TrimPrefix(data, []byte("\ufeff")), true)
 }
 
 // unzip returns what data holds when it is gzipped, else data.
@@ -122,7 +148,7 @@ func unzip(name string, data []byte) ([]byte, error) {
 	return out, err
 }
 
-func parseTree(name string, data []byte) (*Value, error) {
+func parseTree(name string, data []byte, lenient bool) (*Value, error) {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	if len(text) == 0 {
 		return nil, fail(name, Fault{Msg: "an empty file, want a contract as YAML or JSON"})
@@ -131,14 +157,18 @@ func parseTree(name string, data []byte) (*Value, error) {
 		return nil, fail(name, Fault{Line: line, Msg: "bytes that are not UTF-8"})
 	}
 	if text[0] != '{' && text[0] != '[' {
-		return parseYAML(name, data)
+		return parseYAML(name, data, lenient)
 	}
-	v, err := canon.Parse(data, canon.Strict)
+	policy := canon.Strict
+	if lenient {
+		policy = canon.Lenient
+	}
+	v, err := canon.Parse(data, policy)
 	if err == nil {
 		return v, nil
 	}
 	if isYAMLName(name) { // a flow mapping, perhaps
-		return parseYAML(name, data)
+		return parseYAML(name, data, lenient)
 	}
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -15,12 +15,16 @@ import (
 
 // parseYAML reads one YAML document as a tree, by the YAML 1.2 core schema: no
 // merge keys, no tags but the core ones. What an alias names is shared.
-func parseYAML(name string, data []byte) (*Value, error) {
+//
+// Lenient reading is for documents that others wrote for YAML 1.1 readers: merge
+// keys are written out, a duplicate key keeps its first place and its last value,
+// unknown tags are ignored and numbers that are not finite are text.
+func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
 	root, err := yamlTree(name, data)
 	if err != nil {
 		return nil, err
 	}
-	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*anchored{}}
+	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*anchored{}, lenient: lenient}
 	b := r.node(root)
 	if err := r.faults.err(name); err != nil {
 		return nil, err
@@ -68,6 +72,8 @@ type yamlReader struct {
 	path    []step
 	faults  faultList
 	bomb    bool
+	lenient bool
+	merged  int // keys copied by merge keys
 }
 
 // built is a value with what it takes when every alias in it is written out.
@@ -162,6 +168,10 @@ func (r *yamlReader) mapping(n *yaml.Node) built {
 	members := make([]canon.Member, 0, len(n.Content)/2)
 	out := built{cost: 2}
 	for i := 0; i+1 < len(n.Content); i += 2 {
+		if r.lenient && isMerge(n.Content[i]) {
+			members = r.merge(members, n.Content[i+1], &out)
+			continue
+		}
 		key, ok := r.key(n.Content[i])
 		if !ok {
 			continue
@@ -175,11 +185,49 @@ func (r *yamlReader) mapping(n *yaml.Node) built {
 	}
 	count := len(members)
 	out.value = canon.NewObject(members...)
-	if len(out.value.Members()) < count {
+	if len(out.value.Members()) < count && !r.lenient {
 		r.duplicates(n)
 	}
 	return out
 }
+
+func isMerge(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "<<" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+}
+
+// merge adds the members of the mappings that a merge key names; what the
+// mapping itself says, before or after, wins.
+func (r *yamlReader) merge(members []canon.Member, n *yaml.Node, out *built) []canon.Member {
+	b := r.node(n)
+	r.spend(n, out, b)
+	from := b.value.Elems()
+	if b.value.Is(canon.Object) {
+		from = []*Value{b.value}
+	}
+	have := make(map[string]bool, len(members))
+	for _, m := range members {
+		have[m.Key] = true
+	}
+	for _, v := range from {
+		if r.merged += len(members) + len(v.Members()); r.merged > maxMerged {
+			if !r.bomb {
+				r.bomb = true
+				r.fault(n, "more than %d keys merged by <<", maxMerged)
+			}
+			return members
+		}
+		for _, m := range v.Members() {
+			if !have[m.Key] {
+				have[m.Key] = true
+				members = append(members, m)
+			}
+		}
+	}
+	return members
+}
+
+// maxMerged bounds the keys that merge keys copy, in one document.
+const maxMerged = 1 << 20
 
 // duplicates names each key of a mapping that stood there before.
 func (r *yamlReader) duplicates(n *yaml.Node) {
@@ -205,7 +253,7 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 		r.fault(n, "a mapping's key that is %s, want text", found(r.node(n).value))
 		return "", false
 	}
-	if n.Value == "<<" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
+	if isMerge(n) {
 		r.fault(n, "a merge key <<, which YAML 1.2 has not: write the keys out")
 		return "", false
 	}
@@ -214,6 +262,9 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 	case canon.String:
 		return v.Text(), true
 	case canon.Null:
+		if r.lenient {
+			return n.Value, true
+		}
 		r.fault(n, "a mapping's key that is null, want text (put it in quotes)")
 		return "", false
 	}
@@ -224,17 +275,19 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 func (r *yamlReader) scalar(n *yaml.Node) *Value {
 	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
 	tagged := n.Style&yaml.TaggedStyle != 0
-	if tagged && n.Tag == "!!str" || quoted && !tagged {
+	if tagged && (n.Tag == "!!str" || r.lenient && !strings.HasPrefix(n.Tag, "!!")) || quoted && !tagged {
 		return r.str(n.Value)
 	}
 	v, msg := plainScalar(n.Value)
 	switch {
+	case msg != "" && r.lenient:
+		return r.str(n.Value)
 	case msg != "":
 		return r.fault(n, "%s, want a number", msg).value
 	case v == nil:
 		v = r.str(n.Value)
 	}
-	if tagged && !taggedAs(n.Tag, v) {
+	if tagged && !r.lenient && !taggedAs(n.Tag, v) {
 		return r.badTag(n).value
 	}
 	return v
@@ -266,7 +319,7 @@ func taggedAs(tag string, v *Value) bool {
 
 // core reports whether a collection has no tag or the core schema's own.
 func (r *yamlReader) core(n *yaml.Node, tag string) bool {
-	return n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
+	return r.lenient || n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
 }
 
 func (r *yamlReader) badTag(n *yaml.Node) built {
