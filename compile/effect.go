@@ -33,6 +33,14 @@ var (
 	// mutatingVerbs begin the name of a GET that is no read all the same.
 	mutatingVerbs = wordSet("delete destroy remove purge revoke create update send reset cancel archive unarchive kick logout disable approve reject activate deactivate set add")
 
+	// rpcMutating are verbs that make a GET a mutation where the path is a call
+	// (/views.open) and so says what it does.
+	rpcMutating = wordSet("open publish push uninstall install share request exchange invite join leave post rename kick mark pin unpin add start end")
+
+	// postReads are the verbs of a POST that reads. Checking and testing are not
+	// among them: they tend to reach out.
+	postReads = wordSet("get list find search query fetch lookup retrieve describe count parse estimate preview")
+
 	destructiveWords = wordSet("delete deletes destroy purge wipe erase remove removes revoke kick ban drop prune terminate deactivate")
 	financialWords   = wordSet("payment payments pay charge charges refund refunds payout payouts invoice invoices purchase purchases subscription billing withdrawal withdraw transfer_money capture checkout")
 )
@@ -51,6 +59,8 @@ type named struct {
 	verb     string // the verb that the operation's name begins with, "" when it begins with none
 	pathVerb string // the verb that the path ends in: /runs/{id}/cancel
 	resource string
+	first    bool // the name begins with the verb
+	call     bool // the path names a method: /views.open
 }
 
 var anyVerb = func() map[string]bool {
@@ -72,9 +82,11 @@ func readNames(o *api.Operation) named {
 	if parts := strings.FieldsFunc(o.ID, func(r rune) bool { return r == '/' || r == '.' || r == ':' || r == '#' }); len(parts) > 0 {
 		if w := words(parts[len(parts)-1]); len(w) > 0 {
 			n.verb = firstVerb(w)
+			n.first = n.verb == w[0]
 		}
 	}
 	n.resource, n.pathVerb = pathNoun(o.Path)
+	n.call = strings.Contains(lastOf(literals(o.Path)), ".") && !isParam(lastOf(segments(o.Path)))
 	if n.verb == "" {
 		n.verb = n.pathVerb
 	}
@@ -153,7 +165,8 @@ func (c *compiler) classify(o *operation) {
 	e := effect{resource: n.resource, risk: "none", reversible: true, method: "http_method", confidence: "0.9"}
 	safe := o.src.Method == "get" || o.src.Method == "head" || o.src.Method == "options" || o.src.Method == "trace"
 	switch {
-	case safe && mutatingVerbs[n.verb] && (n.verb == n.pathVerb || saysVerb(o.src, n.verb)):
+	case safe && (n.first && mutatingVerbs[n.verb] && (n.verb == n.pathVerb || saysVerb(o.src, n.verb)) ||
+		n.call && (mutatingVerbs[n.pathVerb] || rpcMutating[n.pathVerb])):
 		e.kind, e.method, e.confidence = "mutation", "name", "0.6"
 		c.note(o, api.Warning, "effect/get_mutates", "a %s that is named %q is taken for a mutation", strings.ToUpper(o.src.Method), n.verb)
 	case safe:
@@ -178,7 +191,7 @@ func (c *compiler) classify(o *operation) {
 
 // readsByPost reports whether name and text both speak of reading.
 func (c *compiler) readsByPost(o *operation, n named) bool {
-	if !readVerbs[n.verb] && !readVerbs[n.pathVerb] {
+	if !postReads[n.verb] && !postReads[n.pathVerb] || mutatingVerbs[n.verb] {
 		return false
 	}
 	if n.pathVerb != "" && !readVerbs[n.pathVerb] {

@@ -13,7 +13,7 @@ import (
 )
 
 // noise are words of a title that do not name the service.
-var noise = wordSet("api apis rest restful openapi swagger the a an http web v specification spec description definition public")
+var noise = wordSet("api apis rest restful openapi swagger the a an http web v specification spec description definition public odata service for of and namespace subset documentation docs reference sample")
 
 // serviceID makes the id of a service from its title: the words that name it.
 func serviceID(title, file string) string {

@@ -39,13 +39,34 @@ func (c *compiler) readOutput(o *operation) {
 	}
 	o.outputText = firstLine(chosen.Description)
 	if content := jsonContent(chosen); content != nil {
-		o.output, o.examples = content.Schema, content.Examples
+		o.output, o.examples = c.oneShape(o, content.Schema), content.Examples
 	} else if len(chosen.Contents) > 0 {
 		c.note(o, api.Info, "response/not_json", "the response is %s; its body is not modelled", chosen.Contents[0].Type)
 	}
 	for _, content := range chosen.Contents {
 		o.streaming = o.streaming || mediaType(content.Type) == "text/event-stream"
 	}
+}
+
+// oneShape takes the first of several shapes of a list: a list is served as one.
+func (c *compiler) oneShape(o *operation, s *api.Value) *api.Value {
+	full := c.schemas.deref(s)
+	for _, key := range []string{"anyOf", "oneOf"} {
+		list := full.Get(key).Elems()
+		if len(list) == 0 || full.Get("type") != nil || full.Get("properties") != nil {
+			continue
+		}
+		for _, branch := range list {
+			if c.schemas.typ(branch) != "array" {
+				return s
+			}
+		}
+		if len(list) > 1 {
+			c.note(o, api.Info, "response/choice", "the response is one of %d lists; the first is the one that is served", len(list))
+		}
+		return list[0]
+	}
+	return s
 }
 
 // noSuccess is the response of an operation that declares no 2xx: the default
@@ -117,6 +138,9 @@ func (c *compiler) outputSchema(o *operation) *api.Value {
 		return nil
 	}
 	items := s.Get("items")
+	if items != nil && s.Get("type") == nil {
+		s = s.With("type", canon.NewString("array"))
+	}
 	if name := refName(items); name != "" && c.schemas[name].Is(canon.Object) {
 		return s.With("items", c.schemas[name])
 	}

@@ -75,10 +75,11 @@ func (c *compiler) bodyInputs(o *operation) []input {
 // $top is top.
 func pagingKey(name string) string { return air.SnakeCase(name) }
 
-func pick(in []input, names []string) *input {
+// pick is the first of the names that is an input and fits.
+func pick(in []input, names []string, fits func(*input) bool) *input {
 	for _, n := range names {
 		for i := range in {
-			if in[i].key == n {
+			if in[i].key == n && fits(&in[i]) {
 				return &in[i]
 			}
 		}
@@ -87,15 +88,15 @@ func pick(in []input, names []string) *input {
 }
 
 func (c *compiler) pagingOf(o *operation, in []input, inBody bool) *paging {
-	size := pick(in, sizeNames)
-	if size != nil && !c.countable(size) {
-		size = nil
-	}
+	size := pick(in, sizeNames, c.countable)
 	items, array := c.pageItems(o)
-	if !array && items == "" && size == nil {
+	next := c.nextOf(o.output)
+	if !array && items == "" && (size == nil || c.showsNoList(o, next)) {
 		return nil
 	}
-	next := c.nextOf(o.output)
+	if !array && next == nil && isParam(lastOf(segments(o.src.Path))) && !usualItems[air.SnakeCase(items)] && !c.namedItems(o, items) {
+		return nil // one record that has a list in it
+	}
 	p := &paging{inBody: inBody, items: items}
 	pos := c.position(o, in, p, next, size)
 	if pos == nil {
@@ -116,31 +117,57 @@ func (c *compiler) pagingOf(o *operation, in []input, inBody bool) *paging {
 
 // position picks the parameter that says where the page begins.
 func (c *compiler) position(o *operation, in []input, p *paging, next *found, size *input) *input {
-	cursor, offset, page := pick(in, cursorNames), pick(in, offsetNames), pick(in, pageNames)
+	cursor, offset := pick(in, cursorNames, c.scalar), pick(in, offsetNames, c.countable)
+	page := pick(in, pageNames, c.countable)
 	if offset != nil && offset.key == "start" && c.isDate(offset) {
 		offset = nil
 	}
 	if offset == nil && size != nil {
-		if skip := pick(in, []string{"from"}); skip != nil && c.schemas.typ(skip.schema) == "integer" {
-			offset = skip
-		}
+		offset = pick(in, []string{"from"}, func(i *input) bool { return c.schemas.typ(i.schema) == "integer" })
 	}
 	strong := func(i *input) bool { return i != nil && (size != nil || next != nil || c.items(o)) }
 	switch {
-	case cursor != nil && c.schemas.typ(cursor.schema) != "boolean" && strong(cursor) && (!weakCursors[cursor.key] || size != nil || next != nil):
+	case cursor != nil && strong(cursor) && (!weakCursors[cursor.key] || size != nil || next != nil):
 		p.style = "cursor"
 		return cursor
-	case offset != nil && strong(offset) && (size != nil || next != nil):
+	case offset != nil && strong(offset) && (size != nil || next != nil || saysPage.MatchString(offset.text)):
 		p.style = "offset"
-		if t := c.schemas.typ(offset.schema); t == "string" && next != nil {
+		if c.schemas.typ(offset.schema) == "string" && (next != nil || saysToken.MatchString(offset.text)) {
 			p.style = "cursor" // an opaque token that is called an offset
 		}
 		return offset
-	case page != nil && strong(page) && c.countable(page):
+	case page != nil && strong(page):
 		p.style = "page"
 		return page
 	}
 	return nil
+}
+
+// scalar reports whether an input can be a cursor.
+func (c *compiler) scalar(i *input) bool {
+	t := c.schemas.typ(i.schema)
+	return t == "string" || t == "integer" || t == "number" || t == ""
+}
+
+// showsNoList reports whether a response is declared in full and has no array:
+// paging parameters that stand there all the same say nothing.
+func (c *compiler) showsNoList(o *operation, next *found) bool {
+	props := c.schemas.properties(o.output)
+	if next != nil || len(props) == 0 || c.schemas.deref(o.output).Get("additionalProperties") != nil {
+		return false
+	}
+	for _, m := range props {
+		if t := c.schemas.typ(m.Value); t == "array" || t == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// namedItems reports whether a field is called after the resource.
+func (c *compiler) namedItems(o *operation, field string) bool {
+	noun, _ := pathNoun(o.src.Path)
+	return field != "" && sameNoun(field, noun)
 }
 
 // items reports whether the response shows a list.
@@ -172,6 +199,9 @@ func (c *compiler) continuation(o *operation, p *paging, pos *input, next *found
 		if next.url {
 			p.style = "link"
 		}
+		if strings.HasPrefix(next.path, "@odata.") {
+			p.cursor = "$skiptoken" // what OData links carry, whether declared or not
+		}
 		return
 	}
 	if p.style == "page" {
@@ -180,6 +210,8 @@ func (c *compiler) continuation(o *operation, p *paging, pos *input, next *found
 }
 
 var (
+	saysPage    = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
+	saysToken   = regexp.MustCompile(`(?i)\btoken\b`)
 	defaultText = regexp.MustCompile(`(?i)\bdefaults?(?: is| value is| to|:| of)? *[:=]? *\x60?(\d{1,6})\b`)
 	maximumText = regexp.MustCompile(`(?i)(?:\bmax(?:imum)?(?: is| value is| allowed is| of| limit is|:)? *[:=]? *\x60?|\bno more than |\bup to (?:a maximum of )?|\b(?:must be |value )?between 1 and |\b1 ?(?:to|-|–) ?)(\d{1,6})\b`)
 )
@@ -224,13 +256,13 @@ func (c *compiler) itemsOf(schema *api.Value, noun string) string {
 	if schema == nil {
 		return ""
 	}
-	if a := c.arrayIn(schema, noun); a != "" {
+	if a := c.arrayIn(schema, noun, false); a != "" {
 		return a
 	}
 	for _, m := range c.schemas.properties(schema) {
 		wrapper := usualItems[air.SnakeCase(m.Key)] || m.Key == "response" || m.Key == "_embedded" || m.Key == "payload" || sameNoun(m.Key, noun)
 		if wrapper && c.schemas.typ(m.Value) == "object" {
-			if a := c.arrayIn(m.Value, noun); a != "" {
+			if a := c.arrayIn(m.Value, noun, true); a != "" {
 				return m.Key + "." + a
 			}
 		}
@@ -238,10 +270,12 @@ func (c *compiler) itemsOf(schema *api.Value, noun string) string {
 	return ""
 }
 
-func (c *compiler) arrayIn(schema *api.Value, noun string) string {
+// arrayIn is the array of items among the properties of a schema; a strict
+// search takes it by its name alone.
+func (c *compiler) arrayIn(schema *api.Value, noun string, strict bool) string {
 	var arrays, ofObjects []string
 	for _, m := range c.schemas.properties(schema) {
-		if c.schemas.typ(m.Value) != "array" || strings.Contains(m.Key, ".") && !strings.HasPrefix(m.Key, "@") {
+		if c.schemas.deref(m.Value).Get("type").Text() != "array" || strings.Contains(m.Key, ".") && !strings.HasPrefix(m.Key, "@") {
 			continue
 		}
 		key := air.SnakeCase(m.Key)
@@ -267,16 +301,29 @@ func (c *compiler) arrayIn(schema *api.Value, noun string) string {
 			}
 		}
 	}
+	if strict {
+		return ""
+	}
+	required := c.schemas.required(schema)
 	for _, list := range [][]string{ofObjects, arrays} {
 		if len(list) == 1 {
 			return list[0]
+		}
+		var needed []string
+		for _, name := range list {
+			if required[name] {
+				needed = append(needed, name)
+			}
+		}
+		if len(needed) == 1 {
+			return needed[0]
 		}
 	}
 	return ""
 }
 
 // sideArrays stand beside the items of a page.
-var sideArrays = wordSet("errors warnings links messages_list warning_messages error_messages includes included expand facets aggregations meta")
+var sideArrays = wordSet("errors warnings links messages_list warning_messages error_messages includes included response_metadata expand facets aggregations meta")
 
 // sameNoun reports whether two names mean the same resource.
 func sameNoun(a, b string) bool {
