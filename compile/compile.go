@@ -69,6 +69,8 @@ type compiler struct {
 	expander *expander
 	service  string
 	ops      []*operation
+	// oneMethod is true when every operation is a POST, as in RPC over HTTP.
+	oneMethod bool
 }
 
 // note keeps a diagnostic of an operation.
@@ -162,7 +164,9 @@ func (c *compiler) identify() {
 			n.declared[o.ID]++
 		}
 	}
+	c.oneMethod = len(c.desc.Operations) > 1
 	for _, src := range c.desc.Operations {
+		c.oneMethod = c.oneMethod && src.Method == "post"
 		o := &operation{src: src}
 		o.id, o.canonical, o.tool = n.name(src)
 		o.name = displayName(src, o.canonical)

@@ -3,6 +3,7 @@ package compile
 import (
 	"strings"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 )
 
@@ -79,8 +80,8 @@ var anyVerb = func() map[string]bool {
 // readNames takes an operation's names apart.
 func readNames(o *api.Operation) named {
 	var n named
-	if parts := strings.FieldsFunc(o.ID, func(r rune) bool { return r == '/' || r == '.' || r == ':' || r == '#' }); len(parts) > 0 {
-		if w := words(parts[len(parts)-1]); len(w) > 0 {
+	if parts := strings.Split(idOf(o.ID), "."); parts[0] != "" {
+		if w := strings.Split(parts[len(parts)-1], "_"); len(w) > 0 {
 			n.verb = firstVerb(w)
 			n.first = n.verb == w[0]
 		}
@@ -110,7 +111,7 @@ func firstVerb(w []string) string {
 // pathNoun is the resource that a path is about, singular, and the verb that it
 // ends in: a last part that is a verb phrase is no resource.
 func pathNoun(path string) (noun, verb string) {
-	list := literals(path)
+	list := nouns(path)
 	if len(list) == 0 {
 		return "", ""
 	}
@@ -131,6 +132,9 @@ func pathNoun(path string) (noun, verb string) {
 		if len(w) == 0 {
 			continue
 		}
+		if i == 0 && len(list) == 1 && len(w) == 1 && searchVerbs[w[0]] {
+			return "", w[0] // /rest/api/3/search
+		}
 		isVerb := anyVerb[w[0]] && !isPlural(w[len(w)-1]) && (i > 0 || len(w) > 1) || anyVerb[w[0]] && len(w) > 1
 		if isVerb && i == len(list)-1 && !endsInParam && verb == "" {
 			verb = w[0]
@@ -144,6 +148,15 @@ func pathNoun(path string) (noun, verb string) {
 		return singularLast(strings.Join(w, "_")), verb
 	}
 	return singularLast(strings.Join(words(list[0]), "_")), verb
+}
+
+// nouns are the literal parts of a path without a prefix such as /rest/api/3.
+func nouns(path string) []string {
+	list := literals(path)
+	for len(list) > 1 && (noise[strings.ToLower(list[0])] || strings.Trim(list[0], "0123456789.-") == "" || isVersionWord(strings.ToLower(list[0]))) {
+		list = list[1:]
+	}
+	return list
 }
 
 func lastOf(list []string) string {
@@ -183,6 +196,9 @@ func (c *compiler) classify(o *operation) {
 		e.action = c.mutationAction(o, n)
 		c.risk(o, &e, n)
 	}
+	if e.resource == "" && o.paging != nil {
+		e.resource = singularLast(air.SnakeCase(o.paging.items[strings.LastIndexByte(o.paging.items, '.')+1:]))
+	}
 	if e.resource == "" {
 		e.resource = lastOf(words(o.canonical))
 	}
@@ -196,6 +212,9 @@ func (c *compiler) readsByPost(o *operation, n named) bool {
 	}
 	if n.pathVerb != "" && !readVerbs[n.pathVerb] {
 		return false
+	}
+	if c.oneMethod && postReads[n.verb] && n.first {
+		return true // the method says nothing where there is no other
 	}
 	text := words(o.src.Summary + " " + firstSentence(o.src.Description))
 	speaks := false
@@ -247,9 +266,7 @@ func (c *compiler) readAction(o *operation, n named) string {
 		return "validate"
 	case simulateVerbs[n.verb] || simulateVerbs[n.pathVerb]:
 		return "simulate"
-	case (n.verb == "list" || n.pathVerb == "list") && c.itemsOf(o.output, o.effectNoun(n)) != "":
-		return "list"
-	case c.listsByShape(o, n):
+	case c.listsByShape(o, n, searches):
 		return "list"
 	case searches:
 		return "search"
@@ -257,18 +274,17 @@ func (c *compiler) readAction(o *operation, n named) string {
 	return "get"
 }
 
-// listsByShape reports whether a path ends in a plural and the response is an
-// envelope around one array of that name or of an usual one.
-func (c *compiler) listsByShape(o *operation, n named) bool {
-	last := lastOf(segments(o.src.Path))
-	if last == "" || isParam(last) || n.verb == "get" && !isPlural(lastOf(words(trimExt(last)))) {
-		return false
-	}
-	if !isPlural(lastOf(words(trimExt(last)))) {
-		return false
-	}
+// listsByShape reports whether the response is an envelope around one array, and
+// the names speak of several.
+func (c *compiler) listsByShape(o *operation, n named, searches bool) bool {
 	items := c.itemsOf(o.output, n.resource)
-	return items != "" && (usualItems[items] || sameNoun(items, n.resource))
+	last := lastOf(segments(o.src.Path))
+	if items == "" || isParam(last) {
+		return false
+	}
+	lists := n.verb == "list" || n.pathVerb == "list"
+	several := lists || searches || isPlural(lastOf(words(trimExt(last))))
+	return lists || several && (usualItems[air.SnakeCase(items)] || sameNoun(items, n.resource))
 }
 
 // mutationAction says what a mutation does.
@@ -297,7 +313,11 @@ func (c *compiler) mutationAction(o *operation, n named) string {
 		return "replace"
 	}
 	for _, verb := range []string{n.pathVerb, n.verb} {
-		if a := byVerb(verb); a != "" {
+		switch a := byVerb(verb); {
+		case a == "":
+		case a == "create" && verb == n.pathVerb && verb != "create" && commandsItem(o.src.Path):
+			return "update" // /tasks/{id}/addTag changes the task
+		default:
 			return a
 		}
 	}
@@ -306,6 +326,12 @@ func (c *compiler) mutationAction(o *operation, n named) string {
 	}
 	c.note(o, api.Warning, "effect/unknown_action", "nothing tells what this mutation does")
 	return "other"
+}
+
+// commandsItem reports whether a path ends in a word right under an item.
+func commandsItem(path string) bool {
+	list := segments(path)
+	return len(list) > 1 && isParam(list[len(list)-2]) && !isParam(list[len(list)-1])
 }
 
 // risk weighs a mutation by the words of its names.

@@ -79,7 +79,12 @@ func (n *namer) name(o *api.Operation) (id, canonical, tool string) {
 func idOf(operationID string) string {
 	var parts []string
 	for p := range strings.FieldsFuncSeq(operationID, func(r rune) bool { return r == '/' || r == '.' || r == ':' || r == '#' }) {
-		if s := air.SnakeCase(p); s != "" {
+		s := air.SnakeCase(p)
+		switch {
+		case s == "":
+		case len(parts) > 0 && strings.Trim(s, "0123456789") == "": // a version: v2025.0
+			parts[len(parts)-1] += "_" + s
+		default:
 			parts = append(parts, s)
 		}
 	}

@@ -248,8 +248,6 @@ func (c *compiler) pageItems(o *operation) (path string, array bool) {
 	return c.itemsOf(o.output, noun), false
 }
 
-func (o *operation) effectNoun(n named) string { return n.resource }
-
 // itemsOf is the array of items in an envelope: of an usual name, of the name of
 // the resource, or the only one there is; else one object deeper.
 func (c *compiler) itemsOf(schema *api.Value, noun string) string {
@@ -380,8 +378,8 @@ func (c *compiler) nextInBlocks(schema *api.Value, prefix string, depth int) *fo
 func (c *compiler) nextIn(schema *api.Value, prefix string, block bool) *found {
 	props := c.schemas.properties(schema)
 	for _, name := range nextNames {
-		if weakNext[name] && !block {
-			continue
+		if weakNext[name] && !block || name == "offset" && !strings.HasSuffix(air.SnakeCase(strings.TrimSuffix(prefix, ".")), "next_page") {
+			continue // in other blocks the offset is that of this page
 		}
 		for _, m := range props {
 			if air.SnakeCase(m.Key) != name || strings.Contains(m.Key, ".") && !strings.HasPrefix(m.Key, "@") {

@@ -22,7 +22,7 @@ func singular(s string) string {
 		return s
 	case strings.HasSuffix(s, "ies") && len(s) > 4:
 		return s[:len(s)-3] + "y"
-	case strings.HasSuffix(s, "sses") || strings.HasSuffix(s, "xes") || strings.HasSuffix(s, "ches") || strings.HasSuffix(s, "shes"):
+	case strings.HasSuffix(s, "sses") || strings.HasSuffix(s, "tuses") || strings.HasSuffix(s, "xes") || strings.HasSuffix(s, "ches") || strings.HasSuffix(s, "shes"):
 		return s[:len(s)-2]
 	case strings.HasSuffix(s, "s"):
 		return s[:len(s)-1]
