@@ -137,3 +137,10 @@ type Carrier struct {
 	Name    string   // wire name of the header, parameter or field
 	Pointer []string // decoded JSON Pointer tokens when a body carrier is a pointer
 }
+
+// Tree is the whole document as it is digested: defaults filled in, unknown keys
+// dropped, diagnostics still in it.
+func (d *Document) Tree() *Value { return d.tree }
+
+// Tree is the whole operation, defaults filled in.
+func (o *Operation) Tree() *Value { return o.tree }

@@ -10,7 +10,6 @@ package compile
 import (
 	"fmt"
 	"sort"
-	"strings"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
@@ -58,6 +57,9 @@ type operation struct {
 	state                     string
 	notes                     []string
 	capability                string
+	errors                    []*api.Value // from a manifest
+	projection                string       // from a manifest
+	exposed                   bool
 	override                  *Override
 }
 
@@ -77,10 +79,6 @@ type compiler struct {
 func (c *compiler) note(o *operation, level, code, format string, args ...any) {
 	c.diags.Add(api.Diagnostic{Level: level, Code: code, Operation: o.id, Path: o.src.Pointer, Message: fmt.Sprintf(format, args...)})
 }
-
-// IsDescription reports whether a document is an API description that
-// [Compile] reads, and no contract.
-func IsDescription(tree *api.Value) bool { return openapi.Detect(tree) != "" }
 
 // Compile compiles the description in a file. The error says why it is refused
 // as a whole: it is no description, or breaks a bound.
@@ -280,5 +278,3 @@ func sortedKeys[V any](m map[string]V) []string {
 	sort.Strings(keys)
 	return keys
 }
-
-func joinOr(list []string) string { return strings.Join(list, ", ") }

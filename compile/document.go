@@ -83,11 +83,7 @@ func (c *compiler) serviceValue(sources []*api.File, entry string) *api.Value {
 	b.set("source", s.object())
 	b.set("auth", serviceAuth(c.ops))
 	var servers []*api.Value
-	list := c.desc.Servers
-	if own := c.opts.Manifest.servers(); own != nil {
-		list = own
-	}
-	for _, srv := range list {
+	for _, srv := range c.desc.Servers {
 		v := builder{}
 		v.set("url", srv.URL)
 		if srv.Description != "" {
@@ -128,7 +124,11 @@ func (c *compiler) operationValue(o *operation) *api.Value {
 	}
 	b.set("input", in.object())
 	b.set("output", c.outputValue(o))
-	b.set("errors", c.errors(o))
+	if o.errors != nil {
+		b.set("errors", o.errors)
+	} else {
+		b.set("errors", c.errors(o))
+	}
 	idem := builder{}
 	idem.set("mode", o.idem.mode)
 	idem.set("mechanism", o.idem.mechanism)

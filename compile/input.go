@@ -163,7 +163,10 @@ func (c *compiler) bodyValue(o *operation, keys map[string]bool) *api.Value {
 		schema = canon.NewObject()
 	}
 	b.set("schema", schema)
-	fields := c.fields(o, schema, keys)
+	var fields []*api.Value
+	if o.projection != "whole" {
+		fields = c.fields(o, schema, keys)
+	}
 	if fields == nil {
 		b.set("projection", "whole")
 	} else {
