@@ -1,5 +1,14 @@
 // Package air is the contract model: an AIR document loaded, checked, filled
 // with its defaults, and the rules that are derived from it.
+//
+// [Load] reads a bundle or a file, [Parse] its text, [FromTree] a tree. What a
+// document may hold is stated once, in fields.txt. YAML is YAML 1.2 with the
+// core schema (0777 is 777; yes, dates and 1_000 are text) and without merge
+// keys; the YAML that programs write is read by a reader of its own, all other
+// YAML by the library, with the same result.
+//
+// A [Document] is read-only and answers any number of goroutines; digests and
+// resolved schemas are worked out when they are first asked for.
 package air
 
 import "github.com/anvil-sim/anvil/internal/canon"
@@ -63,6 +72,7 @@ type Operation struct {
 	ToolName                                    string
 
 	tree     *Value // the normalised operation
+	carrier  *Carrier
 	response lazySchema
 	item     lazySchema
 }
@@ -137,10 +147,6 @@ type Carrier struct {
 	Name    string   // wire name of the header, parameter or field
 	Pointer []string // decoded JSON Pointer tokens when a body carrier is a pointer
 }
-
-// Tree is the whole document as it is digested: defaults filled in, unknown keys
-// dropped, diagnostics still in it.
-func (d *Document) Tree() *Value { return d.tree }
 
 // Tree is the whole operation, defaults filled in.
 func (o *Operation) Tree() *Value { return o.tree }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,21 +14,32 @@ import (
 
 // parseYAML reads one YAML document as a tree, by the YAML 1.2 core schema: no
 // merge keys, no tags but the core ones. What an alias names is shared.
-//
-// Lenient reading is for documents that others wrote for YAML 1.1 readers: merge
-// keys are written out, a duplicate key keeps its first place and its last value,
-// unknown tags are ignored and numbers that are not finite are text.
+// A lenient reader takes what other readers take; [ReadTree] says how.
 func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
+	v, shared, ok := readBlock(data)
+	if !ok {
+		var err error
+		if v, shared, err = readYAML(name, data, lenient); err != nil {
+			return nil, err
+		}
+	}
+	if shared {
+		if msg := boundAliases(v); msg != "" {
+			return nil, fail(name, Fault{Msg: msg})
+		}
+	}
+	return v, nil
+}
+
+// readYAML reads any YAML document, by the YAML library.
+func readYAML(name string, data []byte, lenient bool) (v *Value, shared bool, err error) {
 	root, err := yamlTree(name, data)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*anchored{}, lenient: lenient}
-	b := r.node(root)
-	if err := r.faults.err(name); err != nil {
-		return nil, err
-	}
-	return b.value, nil
+	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*Value{}, lenient: lenient}
+	v = r.node(root)
+	return v, len(r.anchors) > 0, r.faults.err(name)
 }
 
 // yamlTree parses data, which must hold exactly one document.
@@ -51,125 +61,84 @@ func yamlTree(name string, data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-
-// yamlFault takes the line out of the YAML library's message.
+// yamlFault takes the line out of the YAML library's message, "yaml: line 3: ...".
 func yamlFault(err error) Fault {
-	msg := strings.ReplaceAll(err.Error(), "\n", " ")
-	m := yamlLine.FindStringSubmatch(msg)
-	line, _ := strconv.Atoi(m[1])
-	return Fault{Line: line, Msg: "not YAML: " + msg[len(m[0]):]}
+	msg := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: ")
+	line := 0
+	if numbered, ok := strings.CutPrefix(msg, "line "); ok {
+		number, text, _ := strings.Cut(numbered, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, msg = n, text
+		}
+	}
+	return Fault{Line: line, Msg: "not YAML: " + msg}
 }
-
-// maxExpanded bounds what a document would be with every alias written out,
-// in bytes: digests walk it so.
-const maxExpanded = 1 << 30
 
 // A yamlReader turns YAML nodes into values.
 type yamlReader struct {
-	texts   map[string]*Value // strings made so far, shared
-	anchors map[*yaml.Node]*anchored
+	texts   map[string]*Value     // strings made so far, shared
+	anchors map[*yaml.Node]*Value // what aliases may name; nil while it is read
 	path    []step
 	faults  faultList
-	bomb    bool
 	lenient bool
-	merged  int // keys copied by merge keys
+	merged  int // keys that merge keys copied
 }
 
-// built is a value with what it takes when every alias in it is written out.
-type built struct {
-	value  *Value
-	cost   int // bytes, about
-	height int // levels of nesting
-}
-
-// anchored is a node that an alias may name.
-type anchored struct {
-	built
-	done bool
-}
-
-func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) built {
+func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) *Value {
 	r.faults.add(Fault{Line: n.Line, Key: keyPath(r.path), Msg: fmt.Sprintf(format, args...)})
-	return built{value: canon.NewNull(), cost: 1}
+	return canon.NewNull()
 }
 
 // node converts a node, once when it is anchored.
-func (r *yamlReader) node(n *yaml.Node) built {
+func (r *yamlReader) node(n *yaml.Node) *Value {
 	if n.Anchor == "" {
 		return r.content(n)
 	}
-	a := &anchored{}
-	r.anchors[n] = a
-	a.built = r.content(n)
-	a.done = true
-	return a.built
+	r.anchors[n] = nil
+	v := r.content(n)
+	r.anchors[n] = v
+	return v
 }
 
-func (r *yamlReader) content(n *yaml.Node) built {
+func (r *yamlReader) content(n *yaml.Node) *Value {
 	if len(r.path) > canon.MaxDepth {
 		return r.fault(n, "nested deeper than %d", canon.MaxDepth)
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return r.alias(n)
+		if v := r.anchors[n.Alias]; v != nil {
+			return v
+		}
+		return r.fault(n, "the alias *%s stands inside the anchor that it names", n.Value)
 	case yaml.ScalarNode:
-		v := r.scalar(n)
-		return built{value: v, cost: len(v.Text()) + 4}
+		return r.scalar(n)
 	case yaml.SequenceNode:
 		return r.sequence(n)
 	}
 	return r.mapping(n)
 }
 
-func (r *yamlReader) alias(n *yaml.Node) built {
-	a := r.anchors[n.Alias]
-	switch {
-	case a == nil || !a.done:
-		return r.fault(n, "the alias *%s stands inside the anchor that it names", n.Value)
-	case len(r.path)+a.height > canon.MaxDepth:
-		return r.fault(n, "the alias *%s nests deeper than %d", n.Value, canon.MaxDepth)
-	}
-	return a.built
-}
-
-// spend adds the cost of a part and refuses, once, a document that grows out of
-// bounds when its aliases are written out.
-func (r *yamlReader) spend(n *yaml.Node, whole *built, part built) {
-	whole.cost = min(whole.cost+part.cost, maxExpanded+1)
-	whole.height = max(whole.height, part.height+1)
-	if whole.cost > maxExpanded && !r.bomb {
-		r.bomb = true
-		r.fault(n, "more than %d MiB with its aliases written out", maxExpanded>>20)
-	}
-}
-
-func (r *yamlReader) sequence(n *yaml.Node) built {
-	if !r.core(n, "!!seq") {
+func (r *yamlReader) sequence(n *yaml.Node) *Value {
+	if !core(n, "!!seq") {
 		return r.badTag(n)
 	}
 	elems := make([]*Value, len(n.Content))
-	out := built{cost: 2}
 	for i, e := range n.Content {
 		r.path = append(r.path, step{index: i})
-		b := r.node(e)
-		r.spend(e, &out, b)
+		elems[i] = r.node(e)
 		r.path = r.path[:len(r.path)-1]
-		elems[i] = b.value
 	}
-	out.value = canon.NewArray(elems...)
-	return out
+	return canon.NewArray(elems...)
 }
 
-func (r *yamlReader) mapping(n *yaml.Node) built {
-	if !r.core(n, "!!map") {
+func (r *yamlReader) mapping(n *yaml.Node) *Value {
+	if !core(n, "!!map") {
 		return r.badTag(n)
 	}
 	members := make([]canon.Member, 0, len(n.Content)/2)
-	out := built{cost: 2}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if r.lenient && isMerge(n.Content[i]) {
-			members = r.merge(members, n.Content[i+1], &out)
+			members = r.merge(members, n.Content[i+1])
 			continue
 		}
 		key, ok := r.key(n.Content[i])
@@ -177,43 +146,42 @@ func (r *yamlReader) mapping(n *yaml.Node) built {
 			continue
 		}
 		r.path = append(r.path, step{key: key})
-		b := r.node(n.Content[i+1])
-		r.spend(n.Content[i], &out, b)
+		members = append(members, canon.Member{Key: key, Value: r.node(n.Content[i+1])})
 		r.path = r.path[:len(r.path)-1]
-		out.cost += len(key) + 4
-		members = append(members, canon.Member{Key: key, Value: b.value})
 	}
 	count := len(members)
-	out.value = canon.NewObject(members...)
-	if len(out.value.Members()) < count && !r.lenient {
+	v := canon.NewObject(members...)
+	if len(v.Members()) < count && !r.lenient {
 		r.duplicates(n)
 	}
-	return out
+	return v
 }
 
 func isMerge(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "<<" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
+// maxMerged bounds the work that merge keys make, in keys.
+const maxMerged = 1 << 20
+
 // merge adds the members of the mappings that a merge key names; what the
 // mapping itself says, before or after, wins.
-func (r *yamlReader) merge(members []canon.Member, n *yaml.Node, out *built) []canon.Member {
-	b := r.node(n)
-	r.spend(n, out, b)
-	from := b.value.Elems()
-	if b.value.Is(canon.Object) {
-		from = []*Value{b.value}
+func (r *yamlReader) merge(members []canon.Member, n *yaml.Node) []canon.Member {
+	v := r.node(n)
+	from := v.Elems()
+	if v.Is(canon.Object) {
+		from = []*Value{v}
 	}
 	have := make(map[string]bool, len(members))
 	for _, m := range members {
 		have[m.Key] = true
 	}
 	for _, v := range from {
+		if r.merged > maxMerged {
+			return members
+		}
 		if r.merged += len(members) + len(v.Members()); r.merged > maxMerged {
-			if !r.bomb {
-				r.bomb = true
-				r.fault(n, "more than %d keys merged by <<", maxMerged)
-			}
+			r.fault(n, "merge keys << that copy more than %d keys", maxMerged)
 			return members
 		}
 		for _, m := range v.Members() {
@@ -225,9 +193,6 @@ func (r *yamlReader) merge(members []canon.Member, n *yaml.Node, out *built) []c
 	}
 	return members
 }
-
-// maxMerged bounds the keys that merge keys copy, in one document.
-const maxMerged = 1 << 20
 
 // duplicates names each key of a mapping that stood there before.
 func (r *yamlReader) duplicates(n *yaml.Node) {
@@ -250,14 +215,14 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 		n = n.Alias
 	}
 	if n.Kind != yaml.ScalarNode {
-		r.fault(n, "a mapping's key that is %s, want text", found(r.node(n).value))
+		r.fault(n, "a mapping's key that is %s, want text", map[yaml.Kind]string{yaml.SequenceNode: "an array", yaml.MappingNode: "an object"}[n.Kind])
 		return "", false
 	}
 	if isMerge(n) {
 		r.fault(n, "a merge key <<, which YAML 1.2 has not: write the keys out")
 		return "", false
 	}
-	v := r.node(n).value // not r.scalar: the key may have an anchor
+	v := r.node(n) // not r.scalar: the key may have an anchor
 	switch v.Kind() {
 	case canon.String:
 		return v.Text(), true
@@ -283,12 +248,12 @@ func (r *yamlReader) scalar(n *yaml.Node) *Value {
 	case msg != "" && r.lenient:
 		return r.str(n.Value)
 	case msg != "":
-		return r.fault(n, "%s, want a number", msg).value
+		return r.fault(n, "%s, want a number", msg)
 	case v == nil:
 		v = r.str(n.Value)
 	}
 	if tagged && !r.lenient && !taggedAs(n.Tag, v) {
-		return r.badTag(n).value
+		return r.badTag(n)
 	}
 	return v
 }
@@ -318,11 +283,11 @@ func taggedAs(tag string, v *Value) bool {
 }
 
 // core reports whether a collection has no tag or the core schema's own.
-func (r *yamlReader) core(n *yaml.Node, tag string) bool {
+func core(n *yaml.Node, tag string) bool {
 	return r.lenient || n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
 }
 
-func (r *yamlReader) badTag(n *yaml.Node) built {
+func (r *yamlReader) badTag(n *yaml.Node) *Value {
 	return r.fault(n, "the tag %s does not fit, want plain YAML without tags", n.Tag)
 }
 

@@ -18,6 +18,8 @@ type Outcome struct {
 	Result     Result
 	Warnings   []string // what was dropped from the provider's answer and why
 	Slow       bool     // the slow fault is on: the surface delays the answer
+
+	validated bool // values are checked in this simulator
 }
 
 // A Result is the simulator's answer before it is put into wire form. It is
@@ -47,8 +49,9 @@ type Header struct{ Name, Value string }
 type Error struct {
 	Code    provider.Code
 	Message string
-	Status  int // HTTP status
-	Body    Raw // error body
+	Status  int    // HTTP status
+	Vendor  string // the code that clients of the API see: the vendor's, else Code
+	Body    Raw    // error body
 	// FromProvider is set when a provider raised the error; gates, malformed
 	// answers and transport failures are the simulator's own.
 	FromProvider bool
@@ -59,7 +62,7 @@ type Error struct {
 func (o *Outcome) Entry() *trace.Entry {
 	e := &trace.Entry{
 		Seq: o.Seq, RequestID: o.RequestID, Normalized: o.Normalized, Provider: o.Provider,
-		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings,
+		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings, Validated: o.validated,
 	}
 	if o.Op != nil {
 		e.Tool, e.Operation = &o.Op.ToolName, &o.Op.ID

@@ -15,6 +15,7 @@ import (
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/stdio"
+	"github.com/anvil-sim/anvil/sim/values"
 	"github.com/anvil-sim/anvil/store"
 )
 
@@ -90,11 +91,19 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 		}
 		return o.inProcess(ctx, opts, doc, db)
 	}
-	s, err := sim.New(doc, opts)
+	s, err := o.newSim(doc, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &state{sim: s}, nil
+}
+
+// newSim makes the simulator, with the value check when it is asked for.
+func (o *serveOptions) newSim(doc *air.Document, opts *sim.Options) (*sim.Simulator, error) {
+	if o.validate {
+		opts.Values = values.New(doc)
+	}
+	return sim.New(doc, opts)
 }
 
 // findContract says which contract is served and why; "" when none is named.
@@ -144,7 +153,7 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 		o.say("contract: derived from the tables of %s", o.fixtures)
 	}
 	opts.Provider = &deadline{db, o.timeout()}
-	s, err := sim.New(doc, opts)
+	s, err := o.newSim(doc, opts)
 	if err != nil {
 		return fail(err)
 	}
@@ -207,7 +216,7 @@ func (o *serveOptions) dropClose(error) error { return nil }
 
 func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, error) {
 	if doc != nil {
-		s, err := sim.New(doc, opts)
+		s, err := o.newSim(doc, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -229,5 +238,5 @@ func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *si
 		return nil, err
 	}
 	o.say("contract: from the provider (service %s)", doc.Service.ID)
-	return sim.New(doc, opts)
+	return o.newSim(doc, opts)
 }

@@ -3,7 +3,6 @@ package surface
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -21,6 +20,12 @@ type Options struct {
 	Slow    time.Duration // how long the fault "slow" delays an answer; 0: 1 s, negative: not at all
 	Facade  bool          // serve operations of other protocols at their synthesized paths
 
+	// GraphQLStrict makes the GraphQL endpoint an executor: the whole document is
+	// validated, every root field is answered by a call of its own, arguments may
+	// be literals, and selection sets are applied. Off, one root field is answered
+	// from the variables, with the state's object as it is.
+	GraphQLStrict bool
+
 	// TraceFailed is told of a trace line that could not be written. The
 	// response carries the same text in X-Anvil-Trace-Error. Nil: nobody is told.
 	TraceFailed func(error)
@@ -31,7 +36,8 @@ type Handler struct {
 	sim     *sim.Simulator
 	opts    Options
 	routes  *router
-	secrets map[string]bool // query parameters that carry a credential
+	graphql *graphqlEndpoint // nil when no operation is GraphQL
+	secrets map[string]bool  // query parameters that carry a credential
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -56,7 +62,7 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 			unreachable = append(unreachable, Unreachable{op.ID, why})
 			continue
 		}
-		plans = append(plans, newPlan(op))
+		plans = append(plans, newPlan(op, s.Document().Schemas))
 		if c := op.Auth.Carrier; c != nil && c.In == "query" {
 			h.secrets[c.Name] = true
 		}
@@ -65,6 +71,7 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 		return nil, &UnreachableError{unreachable}
 	}
 	h.routes = newRouter(plans)
+	h.graphql = newGraphQLEndpoint(h, plans)
 	return h, nil
 }
 
@@ -97,7 +104,10 @@ func whyUnreachable(op *sim.Operation, facade bool) string {
 		}
 		return ""
 	case air.GraphQL:
-		return "GraphQL is not served yet"
+		if op.Binding.Get("protocol").Text() != "graphql" {
+			return "GraphQL without a binding cannot be served in any form"
+		}
+		return ""
 	case air.EventStream:
 		return "a subscription has no HTTP request and response form"
 	case air.MCPTool:
@@ -136,19 +146,37 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		method: r.Method,
 		target: parseTarget(rawTarget(r)),
 		header: r.Header,
-		host:   r.Host,
+		origin: originOf(r),
 	}
-	in.body, in.tooLarge, in.broken = readBody(w, r, h.opts.MaxBody)
+	in.body, in.refused = readBody(r, h.opts.MaxBody)
 	var params []string
 	in.plan, params = h.routes.match(in.method, in.target.path)
-	call := in.decode(seq, params, h.sim)
-	// The call outlives its client: a provider may have committed it, and its
-	// trace line is owed either way.
-	out := h.sim.Do(context.WithoutCancel(r.Context()), call)
-	if out.Slow && h.opts.Slow > 0 {
-		wait(r.Context(), h.opts.Slow)
+	if in.plan == nil && in.method == http.MethodHead {
+		in.plan, params = h.routes.match(http.MethodGet, in.target.path)
 	}
+	if q := h.graphql.claim(in); q != nil {
+		resp, requestID := h.graphql.serve(r.Context(), in, q, seq)
+		resp.write(w, requestID)
+		return
+	}
+	out := h.do(r.Context(), in.decode(seq, params, h.sim))
 	resp := respond(in, out)
+	h.record(in, out, resp)
+	resp.write(w, out.RequestID)
+}
+
+// do answers a call. The call outlives its client: a provider may have committed
+// it, and its trace line is owed either way.
+func (h *Handler) do(ctx context.Context, c *sim.Call) *sim.Outcome {
+	out := h.sim.Do(context.WithoutCancel(ctx), c)
+	if out.Slow && h.opts.Slow > 0 {
+		wait(ctx, h.opts.Slow)
+	}
+	return out
+}
+
+// record writes the trace line of a call, before its response leaves.
+func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 	resp.warnings = append(out.Warnings, resp.warnings...)
 	if err := h.trace(in, out, resp); err != nil {
 		if h.opts.TraceFailed != nil {
@@ -156,7 +184,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		resp.traceError = singleLine(err.Error())
 	}
-	resp.write(w, out.RequestID)
+}
+
+// originOf is the origin that links in an answer point to: the one that the
+// client called.
+func originOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -166,28 +202,6 @@ func wait(ctx context.Context, d time.Duration) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
-}
-
-// readBody reads at most max bytes. What goes beyond is read and thrown away up
-// to as much again, so that a client that sends before it reads gets its answer.
-func readBody(w http.ResponseWriter, r *http.Request, max int64) (body []byte, tooLarge bool, broken error) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return nil, false, nil
-	}
-	if n := r.ContentLength; n > 0 && n <= max {
-		body = make([]byte, n)
-		n, err := io.ReadFull(r.Body, body)
-		return body[:n], false, err
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
-	if err != nil {
-		return nil, false, err
-	}
-	if int64(len(body)) <= max {
-		return body, false, nil
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, max))
-	return nil, true, nil
 }
 
 func singleLine(s string) string {

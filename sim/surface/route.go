@@ -35,6 +35,9 @@ type segment struct {
 func newRouter(plans []*plan) *router {
 	rt := &router{routes: map[routeKey][]*route{}}
 	for _, p := range plans {
+		if p.op.Path == "" || p.op.Info.Method == "" {
+			continue // a GraphQL operation without a synthesized path
+		}
 		r := newRoute(p)
 		key := routeKey{p.op.Info.Method, len(r.segments)}
 		rt.routes[key] = append(rt.routes[key], r)
