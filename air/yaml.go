@@ -119,7 +119,7 @@ func (r *yamlReader) content(n *yaml.Node) *Value {
 }
 
 func (r *yamlReader) sequence(n *yaml.Node) *Value {
-	if !core(n, "!!seq") {
+	if !r.core(n, "!!seq") {
 		return r.badTag(n)
 	}
 	elems := make([]*Value, len(n.Content))
@@ -132,7 +132,7 @@ func (r *yamlReader) sequence(n *yaml.Node) *Value {
 }
 
 func (r *yamlReader) mapping(n *yaml.Node) *Value {
-	if !core(n, "!!map") {
+	if !r.core(n, "!!map") {
 		return r.badTag(n)
 	}
 	members := make([]canon.Member, 0, len(n.Content)/2)
@@ -283,7 +283,7 @@ func taggedAs(tag string, v *Value) bool {
 }
 
 // core reports whether a collection has no tag or the core schema's own.
-func core(n *yaml.Node, tag string) bool {
+func (r *yamlReader) core(n *yaml.Node, tag string) bool {
 	return r.lenient || n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
 }
 
