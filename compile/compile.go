@@ -86,16 +86,33 @@ func Compile(path string, opts *Options) (*Result, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	switch opts.Approve {
-	case "", "none", "reads", "all":
-	default:
-		return nil, fmt.Errorf("approve: found %q, want none, reads or all", opts.Approve)
-	}
 	files, name, err := api.Open(path, opts.Root)
 	if err != nil {
 		return nil, err
 	}
 	defer files.Close()
+	return compileFiles(files, name, opts)
+}
+
+// CompileText compiles a description that is in memory and in one file; the name
+// stands in the contract and in errors.
+func CompileText(name string, data []byte, opts *Options) (*Result, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	files, err := api.Memory(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return compileFiles(files, name, opts)
+}
+
+func compileFiles(files *api.Files, name string, opts *Options) (*Result, error) {
+	switch opts.Approve {
+	case "", "none", "reads", "all":
+	default:
+		return nil, fmt.Errorf("approve: found %q, want none, reads or all", opts.Approve)
+	}
 	diags := &api.Diagnostics{}
 	desc, err := openapi.Read(files, name, diags)
 	if err != nil {
@@ -108,7 +125,7 @@ func Compile(path string, opts *Options) (*Result, error) {
 	sources := files.All()
 	tree := c.document(sources, name)
 	if err := checkSize(tree); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &Result{Tree: tree, Diagnostics: diags.List, Sources: sources, Found: desc.Found, Compiled: len(c.ops)}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -54,8 +55,19 @@ func Open(entry, root string) (files *Files, name string, err error) {
 	return &Files{root: dir, files: map[string]*File{}}, filepath.ToSlash(rel), nil
 }
 
+// Memory is a description of one file that is in memory; there are no others.
+func Memory(name string, data []byte) (*Files, error) {
+	f := &Files{files: map[string]*File{}}
+	return f, f.add(name, data)
+}
+
 // Close releases the import root.
-func (f *Files) Close() error { return f.root.Close() }
+func (f *Files) Close() error {
+	if f.root == nil {
+		return nil
+	}
+	return f.root.Close()
+}
 
 // ErrEscape is what Get returns for a path that leaves the import root.
 var ErrEscape = errors.New("leaves the import root")
@@ -77,17 +89,26 @@ func (f *Files) Get(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := air.ReadTree(name, data)
-	if err != nil {
+	if err := f.add(name, data); err != nil {
 		return nil, err
 	}
+	return f.files[name], nil
+}
+
+func (f *Files) add(name string, data []byte) error {
+	tree, err := air.ReadTree(name, data)
+	if err != nil {
+		return err
+	}
 	sum := sha256.Sum256(data)
-	file := &File{Path: name, Data: data, Hash: hex.EncodeToString(sum[:]), Tree: tree}
-	f.files[name] = file
-	return file, nil
+	f.files[name] = &File{Path: name, Data: data, Hash: hex.EncodeToString(sum[:]), Tree: tree}
+	return nil
 }
 
 func (f *Files) read(name string) ([]byte, error) {
+	if f.root == nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
 	in, err := f.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		// os.Root does not export the error of an escaping link.
