@@ -153,11 +153,16 @@ func pathNoun(path string) (noun, verb string) {
 // nouns are the literal parts of a path without a prefix such as /rest/api/3.
 func nouns(path string) []string {
 	list := literals(path)
+	for len(list) > 1 && formats[strings.ToLower(list[len(list)-1])] {
+		list = list[:len(list)-1] // /containers/json
+	}
 	for len(list) > 1 && (noise[strings.ToLower(list[0])] || strings.Trim(list[0], "0123456789.-") == "" || isVersionWord(strings.ToLower(list[0]))) {
 		list = list[1:]
 	}
 	return list
 }
+
+var formats = wordSet("json xml raw csv html")
 
 func lastOf(list []string) string {
 	if len(list) == 0 {
@@ -255,6 +260,9 @@ func firstSentence(s string) string {
 // array, or pages; a search when it pages and is named so.
 func (c *compiler) readAction(o *operation, n named) string {
 	searches := searchVerbs[n.verb] || searchVerbs[n.pathVerb]
+	if list := nouns(o.src.Path); len(list) > 1 {
+		searches = searches || list[0] == "search" // /search/repositories
+	}
 	switch {
 	case o.paging != nil && searches:
 		return "search"
@@ -311,6 +319,9 @@ func (c *compiler) mutationAction(o *operation, n named) string {
 			return a
 		}
 		return "replace"
+	}
+	if name := lastOf(nouns(o.src.Path)); (n.verb == "post" || n.pathVerb == "post") && strings.Contains(strings.ToLower(name), "message") {
+		return "send" // /chat.postMessage
 	}
 	for _, verb := range []string{n.pathVerb, n.verb} {
 		switch a := byVerb(verb); {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
 )
@@ -45,7 +46,7 @@ func (c *compiler) errors(o *operation) *api.Value {
 		if err != nil || status < 400 || status > 599 {
 			continue
 		}
-		codes := c.vendorCodes(r)
+		codes := c.vendorCodes(r, status, uses(o.src.Responses, r) > 1)
 		if len(codes) == 0 {
 			codes = []string{""}
 		}
@@ -69,9 +70,25 @@ func (c *compiler) errors(o *operation) *api.Value {
 // maxCodes is how many vendor codes of one status are kept.
 const maxCodes = 20
 
-// vendorCodes are the codes that the examples of an error name, else the ones
-// that its schema fixes or lists.
-func (c *compiler) vendorCodes(r api.Response) []string {
+// uses counts the error responses that have the schema of one.
+func uses(list []api.Response, one api.Response) int {
+	n := 0
+	for _, r := range list {
+		if len(r.Contents) == 0 || len(one.Contents) == 0 || r.Status < "4" {
+			continue
+		}
+		a, b := r.Contents[0].Schema, one.Contents[0].Schema
+		if a == b || refName(a) != "" && refName(a) == refName(b) {
+			n++
+		}
+	}
+	return n
+}
+
+// vendorCodes are the codes that the examples of an error name, else those that
+// its schema fixes. A schema that several statuses share says nothing of one of
+// them, but for a code that is called after the status.
+func (c *compiler) vendorCodes(r api.Response, status int, shared bool) []string {
 	var codes []string
 	add := func(v *api.Value) {
 		if code := codeText(v); code != "" && len(codes) < maxCodes {
@@ -82,20 +99,66 @@ func (c *compiler) vendorCodes(r api.Response) []string {
 		for _, e := range content.Examples {
 			add(codeIn(e, 3))
 		}
-		add(codeIn(c.schemas.deref(content.Schema).Get("example"), 3))
 	}
 	if len(codes) > 0 {
 		return codes
 	}
 	for _, content := range r.Contents {
 		s := c.codeSchema(content.Schema, 3)
-		add(s.Get("const"))
-		for _, e := range s.Get("enum").Elems() {
-			add(e)
+		enum := s.Get("enum").Elems()
+		for _, e := range enum {
+			if strings.EqualFold(air.SnakeCase(e.Text()), statusWord(status)) {
+				return []string{e.Text()}
+			}
 		}
-		add(s.Get("example"))
+		switch {
+		case s.Get("const") != nil:
+			add(s.Get("const"))
+		case shared:
+		case len(enum) > 0 && len(enum) <= fewCodes:
+			for _, e := range enum {
+				add(e)
+			}
+		case len(enum) == 0:
+			add(codeIn(c.schemas.deref(content.Schema).Get("example"), 3))
+			add(s.Get("example"))
+		}
 	}
 	return codes
+}
+
+// fewCodes is how many codes a schema may list for all of them to be told.
+const fewCodes = 8
+
+// statusWord is what a status is commonly called.
+func statusWord(status int) string {
+	switch status {
+	case 400:
+		return "bad_request"
+	case 401:
+		return "unauthorized"
+	case 403:
+		return "forbidden"
+	case 404:
+		return "not_found"
+	case 405:
+		return "method_not_allowed"
+	case 409:
+		return "conflict"
+	case 410:
+		return "gone"
+	case 412:
+		return "precondition_failed"
+	case 422:
+		return "unprocessable_entity"
+	case 429:
+		return "too_many_requests"
+	case 500:
+		return "internal_server_error"
+	case 503:
+		return "service_unavailable"
+	}
+	return "-"
 }
 
 var codeKeys = []string{"code", "error_code", "errorCode", "error_key", "type"}

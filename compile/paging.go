@@ -119,6 +119,9 @@ func (c *compiler) pagingOf(o *operation, in []input, inBody bool) *paging {
 func (c *compiler) position(o *operation, in []input, p *paging, next *found, size *input) *input {
 	cursor, offset := pick(in, cursorNames, c.scalar), pick(in, offsetNames, c.countable)
 	page := pick(in, pageNames, c.countable)
+	if cursor == nil && page == nil && size != nil { // the id of the last one seen
+		cursor = pick(in, []string{"since", "since_id", "after_id"}, func(i *input) bool { return c.schemas.typ(i.schema) == "integer" && !c.isDate(i) })
+	}
 	if offset != nil && offset.key == "start" && c.isDate(offset) {
 		offset = nil
 	}
@@ -213,7 +216,7 @@ var (
 	saysPage    = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
 	saysToken   = regexp.MustCompile(`(?i)\btoken\b`)
 	defaultText = regexp.MustCompile(`(?i)\bdefaults?(?: is| value is| to|:| of)? *[:=]? *\x60?(\d{1,6})\b`)
-	maximumText = regexp.MustCompile(`(?i)(?:\bmax(?:imum)?(?: is| value is| allowed is| of| limit is|:)? *[:=]? *\x60?|\bno more than |\bup to (?:a maximum of )?|\b(?:must be |value )?between 1 and |\b1 ?(?:to|-|–) ?)(\d{1,6})\b`)
+	maximumText = regexp.MustCompile(`(?i)(?:\bmax(?:imum)?(?: is| of|:)? *[:=]? *\x60?|\bmaximum(?: \w+){1,3} is +\x60?|\bno more than |\bup to (?:a maximum of )?|\b(?:must be |value )?between 1 and |\b1 ?(?:to|-|–) ?)(\d{1,6})\b`)
 )
 
 // number reads a bound of the page size from its schema, else from its text.
