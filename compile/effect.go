@@ -183,7 +183,7 @@ func (c *compiler) classify(o *operation) {
 	e := effect{resource: n.resource, risk: "none", reversible: true, method: "http_method", confidence: "0.9"}
 	safe := o.src.Method == "get" || o.src.Method == "head" || o.src.Method == "options" || o.src.Method == "trace"
 	switch {
-	case safe && (n.first && mutatingVerbs[n.verb] && (n.verb == n.pathVerb || saysVerb(o.src, n.verb)) ||
+	case safe && (n.first && mutatingVerbs[n.verb] && (n.verb == n.pathVerb || n.verb == n.resource || saysVerb(o.src, n.verb)) ||
 		n.call && (mutatingVerbs[n.pathVerb] || rpcMutating[n.pathVerb])):
 		e.kind, e.method, e.confidence = "mutation", "name", "0.6"
 		c.note(o, api.Warning, "effect/get_mutates", "a %s that is named %q is taken for a mutation", strings.ToUpper(o.src.Method), n.verb)
@@ -332,7 +332,11 @@ func (c *compiler) mutationAction(o *operation, n named) string {
 			return a
 		}
 	}
-	if o.src.Method == "post" && !endsInParam {
+	switch {
+	case o.src.Method != "post" || endsInParam:
+	case searchVerbs[n.pathVerb]:
+		return "search"
+	case !readVerbs[n.pathVerb]:
 		return "create"
 	}
 	c.note(o, api.Warning, "effect/unknown_action", "nothing tells what this mutation does")

@@ -407,7 +407,8 @@ func (c *compiler) nextField(schema *api.Value, path, name string) *found {
 		if t == "" && len(c.schemas.properties(s)) > 0 {
 			return nil
 		}
-		return &found{path, t, isURL(s, name)}
+		inLinks := strings.HasSuffix(strings.TrimSuffix(path, "."+name), "links")
+		return &found{path, t, isURL(s, name) || inLinks && name == "next"}
 	case "object":
 		for _, m := range c.schemas.properties(s) {
 			if m.Key == "href" || m.Key == "url" {
