@@ -174,7 +174,7 @@ func (b *Bundle) writeFiles(dir string) error {
 		name string
 		data []byte
 	}{
-		{airYAML, appendYAML(nil, b.Tree)},
+		{airYAML, AppendYAML(nil, b.Tree)},
 		{airJSON, append(b.Tree.AppendJSON(nil), '\n')},
 		{diagnosticsFile, lines(diagnosticValues(b.Diagnostics))},
 		{sourceFile, lines(sourceValues(b.Sources))},
@@ -281,7 +281,7 @@ func swap(tmp, dir string) error {
 // Hash is the SHA-256 of the contract's text, hexadecimal: what assurance
 // records bind to.
 func (b *Bundle) Hash() string {
-	sum := sha256.Sum256(appendYAML(nil, b.Tree))
+	sum := sha256.Sum256(AppendYAML(nil, b.Tree))
 	return hex.EncodeToString(sum[:])
 }
 

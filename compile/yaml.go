@@ -21,8 +21,9 @@ type yamlWriter struct {
 	anchors map[*api.Value]string
 }
 
-// appendYAML appends a tree as one YAML document.
-func appendYAML(dst []byte, v *api.Value) []byte {
+// AppendYAML appends a tree as one YAML document, in block style: what the tree
+// shares is written once and named by aliases.
+func AppendYAML(dst []byte, v *api.Value) []byte {
 	w := yamlWriter{out: dst, count: map[*api.Value]int{}, anchors: map[*api.Value]string{}}
 	sizes := map[*api.Value]int{}
 	size(v, sizes)
