@@ -23,6 +23,7 @@ import (
 type serveOptions struct {
 	streams    cli.Streams
 	contract   string
+	approve    string
 	provider   string
 	fixtures   string
 	timeoutMS  int
@@ -79,7 +80,8 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, also gzipped")
+	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, or an API description with --approve; also gzipped")
+	f.StringVar(&o.approve, "approve", "", "serve an API description as the contract: reads, or all of it")
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
 	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
 	f.IntVar(&o.timeoutMS, "provider-timeout", 30000, "deadline of each provider request, in ms")
@@ -113,6 +115,8 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("--seed: found %q, want a whole number from 0", o.seed)
+	case o.approve != "" && o.approve != "reads" && o.approve != "all":
+		return 0, fmt.Errorf("--approve: found %q, want reads or all", o.approve)
 	case o.port < 0 || o.port > 65535:
 		return 0, fmt.Errorf("--port: found %d, want 0 to 65535", o.port)
 	case o.timeoutMS < 1:

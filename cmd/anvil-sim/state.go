@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
@@ -81,7 +82,7 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	var doc *air.Document
 	if path != "" {
 		var err error
-		if doc, err = air.Load(path); err != nil {
+		if doc, err = o.load(path); err != nil {
 			return nil, err
 		}
 		o.say("contract: %s (%s)", path, from)
@@ -101,6 +102,34 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 		return nil, err
 	}
 	return &state{sim: s, seed: opts.Seed}, nil
+}
+
+// load loads the contract. An API description is compiled in memory, when
+// --approve says what of it may be served.
+func (o *serveOptions) load(path string) (*air.Document, error) {
+	is, err := compile.IsDescription(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !is && o.approve != "":
+		return nil, cli.WithHint(fmt.Errorf("--approve is for API descriptions, and %s is a contract", path),
+			"run 'anvil-sim approve' to approve operations of a bundle")
+	case !is:
+		return air.Load(path)
+	case o.approve == "":
+		return nil, cli.WithHint(fmt.Errorf("%s is an API description, in which nothing is approved yet", path),
+			"--approve all serves everything in it, --approve reads what only reads",
+			"or compile it for review: anvil-sim compile "+path+" --out ./bundle")
+	}
+	doc, err := compile.Document(path, o.approve)
+	if err != nil {
+		return nil, err
+	}
+	served, err := doc.Served("")
+	if err == nil {
+		o.say("compiled %s: %d operations, %d served (--approve %s)", path, len(doc.Operations), len(served), o.approve)
+	}
+	return doc, err
 }
 
 // newSim makes the simulator, with the value check when it is asked for.
