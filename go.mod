@@ -9,3 +9,9 @@ require (
 	github.com/spf13/pflag v1.0.9
 	gopkg.in/yaml.v3 v3.0.1
 )
+
+require (
+	github.com/andybalholm/brotli v1.3.0 // indirect
+	github.com/klauspost/compress v1.20.4 // indirect
+	github.com/pmezard/go-difflib v1.0.0 // indirect
+)
