@@ -63,6 +63,7 @@ type Operation struct {
 	ToolName                                    string
 
 	tree     *Value // the normalised operation
+	carrier  *Carrier
 	response lazySchema
 	item     lazySchema
 }

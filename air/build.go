@@ -63,6 +63,7 @@ func newOperation(v *Value) *Operation {
 	for _, s := range output.Get("successStatuses").Elems() {
 		o.SuccessStatuses = append(o.SuccessStatuses, int(s.Float()))
 	}
+	o.carrier = o.newCarrier()
 	return o
 }
 

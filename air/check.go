@@ -20,6 +20,14 @@ type checker struct {
 	paths  [][]step // of the faults kept
 }
 
+// normalise checks a whole document and returns it normalised, or what is wrong
+// with it and where.
+func normalise(tree *Value) (*Value, faultList, [][]step) {
+	c := checker{}
+	tree = c.value(tree, &valueType{kind: canon.Object, shape: documentShape()})
+	return tree, c.faults, c.paths
+}
+
 func (c *checker) fault(format string, args ...any) {
 	c.faults.add(Fault{Key: keyPath(c.path), Msg: fmt.Sprintf(format, args...)})
 	if len(c.paths) < len(c.faults.faults) {

@@ -204,7 +204,9 @@ var reservedHeaders = []string{
 // any legal name that is not reserved; a query or path carrier must be a
 // declared parameter; a body carrier, a field name or a JSON Pointer that begins
 // with a slash, must be declared in the body's schema.
-func (o *Operation) Carrier() *Carrier {
+func (o *Operation) Carrier() *Carrier { return o.carrier }
+
+func (o *Operation) newCarrier() *Carrier {
 	i := o.Idempotency
 	if i.Key == "" || !i.keyed() {
 		return nil
@@ -230,6 +232,20 @@ func (o *Operation) Carrier() *Carrier {
 		return nil
 	}
 	return c
+}
+
+// Carries reports whether a parameter (by its in) or a top-level body field (in
+// is body) of that wire name is the carrier itself: such an input is not counted
+// as missing. False for nil.
+func (c *Carrier) Carries(in, name string) bool {
+	switch {
+	case c == nil || c.In != in:
+		return false
+	case in == "header":
+		return strings.EqualFold(c.Name, name)
+	}
+	path := c.path()
+	return len(path) == 1 && path[0] == name
 }
 
 func (i Idempotency) keyed() bool { return i.Mode == "required" || i.Mode == "key_supported" }

@@ -77,8 +77,9 @@ func (d *Document) SurfaceDigest(capability string) string {
 	}
 	slices.SortStableFunc(operations, func(a, b *Operation) int { return canon.CompareUTF16(a.ID, b.ID) })
 	list := make([]*Value, len(operations))
+	var h hasher
 	for i, o := range operations {
-		list[i] = o.signature()
+		list[i] = o.signature(&h)
 	}
 	sum := canon.Digest(object("capabilityId", canon.NewString(capability), "operations", canon.NewArray(list...)))
 	if d.derived.surfaces == nil {
@@ -88,7 +89,16 @@ func (d *Document) SurfaceDigest(capability string) string {
 	return sum
 }
 
-func (o *Operation) signature() *Value {
+// A hasher takes digests and keeps its buffer.
+type hasher struct{ buf []byte }
+
+func (h *hasher) digest(v *Value) *Value {
+	h.buf = canon.AppendDigestForm(h.buf[:0], v)
+	sum := sha256.Sum256(h.buf)
+	return canon.NewString(hex.EncodeToString(sum[:]))
+}
+
+func (o *Operation) signature(h *hasher) *Value {
 	effect, retries := o.tree.Get("effect"), o.tree.Get("retries")
 	output := o.OutputSchema
 	if output == nil {
@@ -96,21 +106,20 @@ func (o *Operation) signature() *Value {
 	}
 	errs := slices.Clone(o.tree.Get("errors").Elems())
 	slices.SortStableFunc(errs, func(a, b *Value) int { return canon.CompareUTF16(str(a, "code"), str(b, "code")) })
-	digest := func(v *Value) *Value { return canon.NewString(canon.Digest(v)) }
 	return object(
 		"id", canon.NewString(o.ID),
 		"publicName", canon.NewString(o.ToolName),
-		"inputSchemaDigest", digest(o.InputSchema()),
-		"outputSchemaDigest", digest(output),
-		"errorSchemaDigest", digest(canon.NewArray(errs...)),
-		"effectDigest", digest(object(
+		"inputSchemaDigest", h.digest(o.InputSchema()),
+		"outputSchemaDigest", h.digest(output),
+		"errorSchemaDigest", h.digest(canon.NewArray(errs...)),
+		"effectDigest", h.digest(object(
 			"kind", effect.Get("kind"), "action", effect.Get("action"),
 			"risk", effect.Get("risk"), "reversible", effect.Get("reversible"),
 			"idempotency", o.tree.Get("idempotency"),
 			"retries", object("mode", retries.Get("mode"), "basis", retries.Get("basis")),
 			"confirmation", object("required", o.tree.Get("confirmation").Get("required")),
 		)),
-		"authDigest", digest(o.tree.Get("auth")),
+		"authDigest", h.digest(o.tree.Get("auth")),
 	)
 }
 

@@ -3,7 +3,6 @@ package air
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 )
@@ -68,14 +67,8 @@ func (b *inputBuilder) add(key string, required bool, schema *Value) {
 	}
 }
 
-// carries reports whether an input is the idempotency key's own.
-func (b *inputBuilder) carries(in, name string) bool {
-	c := b.carrier
-	return c != nil && c.In == in && c.Pointer == nil && (c.Name == name || in == "header" && strings.EqualFold(c.Name, name))
-}
-
 func (b *inputBuilder) param(p *Param, v *Value) {
-	if b.carries(p.In, p.Name) {
+	if b.carrier.Carries(p.In, p.Name) {
 		return
 	}
 	s := annotated(v)
@@ -111,7 +104,7 @@ func (b *inputBuilder) body(body *Body, v *Value) {
 		return
 	}
 	for i, f := range v.Get("fields").Elems() {
-		if field := body.Fields[i]; !b.carries("body", field.Name) {
+		if field := body.Fields[i]; !b.carrier.Carries("body", field.Name) {
 			b.add(field.Key, field.Required, annotated(b.withoutCarrier(f)))
 		}
 	}

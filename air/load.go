@@ -3,6 +3,7 @@ package air
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,11 @@ func Load(path string) (*Document, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readAtMost(f, file)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAtMost(f, file, info.Size(), MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -63,20 +68,17 @@ func contractFile(path string) (string, error) {
 	return "", fmt.Errorf("%s: a directory without a contract, want one of %s in it: %w", path, strings.Join(bundleFiles, ", "), fs.ErrNotExist)
 }
 
-// readAtMost reads r whole, which may hold MaxSize bytes.
-func readAtMost(r io.Reader, name string) ([]byte, error) {
+// readAtMost reads r whole, which may hold limit bytes and is likely to hold
+// about size.
+func readAtMost(r io.Reader, name string, size, limit int64) ([]byte, error) {
 	var buf bytes.Buffer
-	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Size() < MaxSize {
-			buf.Grow(int(info.Size()) + bytes.MinRead)
-		}
-	}
-	n, err := io.Copy(&buf, io.LimitReader(r, MaxSize+1))
+	buf.Grow(int(min(size, limit)) + bytes.MinRead)
+	n, err := io.Copy(&buf, io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
-	case n > MaxSize:
-		return nil, fail(name, Fault{Msg: fmt.Sprintf("more than %d MiB of text", MaxSize>>20)})
+	case n > limit:
+		return nil, fail(name, Fault{Msg: fmt.Sprintf("more than %d MiB of text", limit>>20)})
 	}
 	return buf.Bytes(), nil
 }
@@ -87,7 +89,7 @@ func readAtMost(r io.Reader, name string) ([]byte, error) {
 // JSON is read strictly: a duplicate key is an error. YAML is YAML 1.2 with the
 // core schema, one document, without merge keys.
 func Parse(name string, data []byte) (*Document, error) {
-	data, err := unzip(name, data)
+	data, err := unzip(name, data, MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -95,17 +97,31 @@ func Parse(name string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := checker{}
-	tree = c.value(tree, &valueType{kind: canon.Object, shape: documentShape()})
-	if len(c.faults.faults) > 0 {
-		addLines(name, data, c.faults.faults, c.paths)
-		return nil, c.faults.err(name)
+	tree, faults, paths := normalise(tree)
+	if len(faults.faults) > 0 {
+		addLines(name, data, faults.faults, paths)
+		return nil, faults.err(name)
 	}
 	return newDocument(tree), nil
 }
 
-// unzip returns what data holds when it is gzipped, else data.
-func unzip(name string, data []byte) ([]byte, error) {
+// FromTree makes a contract of a document that is a tree already; it may keep
+// parts of it. The name stands in errors, which are a *[LoadError] without lines.
+func FromTree(name string, tree *Value) (*Document, error) {
+	tree, faults, _ := normalise(tree)
+	if err := faults.err(name); err != nil {
+		return nil, err
+	}
+	return newDocument(tree), nil
+}
+
+// Tree is the whole document with its defaults filled in and unknown keys
+// dropped, in the order that it was read in.
+func (d *Document) Tree() *Value { return d.tree }
+
+// unzip returns what data holds when it is gzipped, limit bytes at most, else
+// data.
+func unzip(name string, data []byte, limit int64) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, nil
 	}
@@ -114,12 +130,22 @@ func unzip(name string, data []byte) ([]byte, error) {
 		return nil, fail(name, Fault{Msg: "a damaged gzip file: " + err.Error()})
 	}
 	defer z.Close()
-	out, err := readAtMost(z, name)
+	out, err := readAtMost(z, name, unzippedSize(data), limit)
 	var load *LoadError
 	if err != nil && !errors.As(err, &load) {
 		return nil, fail(name, Fault{Msg: "a damaged gzip file: " + errors.Unwrap(err).Error()})
 	}
 	return out, err
+}
+
+// unzippedSize is the size that a gzip file ends with, as far as it may be
+// true: deflate shrinks nothing to less than a 1032nd.
+func unzippedSize(data []byte) int64 {
+	if len(data) < 4 {
+		return 0
+	}
+	size := int64(binary.LittleEndian.Uint32(data[len(data)-4:]))
+	return min(size, int64(len(data))*1032)
 }
 
 func parseTree(name string, data []byte) (*Value, error) {

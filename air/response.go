@@ -136,7 +136,7 @@ func stub(v *Value, name string) *Value {
 	switch {
 	case description.Is(canon.String):
 	case name != "":
-		description = canon.NewString("A " + name + ", not written out here.")
+		description = canon.NewString(name + ", not written out here.")
 	default:
 		description = canon.NewString("Not written out here.")
 	}

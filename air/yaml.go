@@ -16,16 +16,30 @@ import (
 // parseYAML reads one YAML document as a tree, by the YAML 1.2 core schema: no
 // merge keys, no tags but the core ones. What an alias names is shared.
 func parseYAML(name string, data []byte) (*Value, error) {
+	v, shared, ok := readBlock(data)
+	if !ok {
+		var err error
+		if v, shared, err = readYAML(name, data); err != nil {
+			return nil, err
+		}
+	}
+	if shared {
+		if msg := boundAliases(v); msg != "" {
+			return nil, fail(name, Fault{Msg: msg})
+		}
+	}
+	return v, nil
+}
+
+// readYAML reads any YAML document, by the YAML library.
+func readYAML(name string, data []byte) (v *Value, shared bool, err error) {
 	root, err := yamlTree(name, data)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*anchored{}}
-	b := r.node(root)
-	if err := r.faults.err(name); err != nil {
-		return nil, err
-	}
-	return b.value, nil
+	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*Value{}}
+	v = r.node(root)
+	return v, len(r.anchors) > 0, r.faults.err(name)
 }
 
 // yamlTree parses data, which must hold exactly one document.
@@ -57,128 +71,81 @@ func yamlFault(err error) Fault {
 	return Fault{Line: line, Msg: "not YAML: " + msg[len(m[0]):]}
 }
 
-// maxExpanded bounds what a document would be with every alias written out,
-// in bytes: digests walk it so.
-const maxExpanded = 1 << 30
-
 // A yamlReader turns YAML nodes into values.
 type yamlReader struct {
-	texts   map[string]*Value // strings made so far, shared
-	anchors map[*yaml.Node]*anchored
+	texts   map[string]*Value     // strings made so far, shared
+	anchors map[*yaml.Node]*Value // what aliases may name; nil while it is read
 	path    []step
 	faults  faultList
-	bomb    bool
 }
 
-// built is a value with what it takes when every alias in it is written out.
-type built struct {
-	value  *Value
-	cost   int // bytes, about
-	height int // levels of nesting
-}
-
-// anchored is a node that an alias may name.
-type anchored struct {
-	built
-	done bool
-}
-
-func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) built {
+func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) *Value {
 	r.faults.add(Fault{Line: n.Line, Key: keyPath(r.path), Msg: fmt.Sprintf(format, args...)})
-	return built{value: canon.NewNull(), cost: 1}
+	return canon.NewNull()
 }
 
 // node converts a node, once when it is anchored.
-func (r *yamlReader) node(n *yaml.Node) built {
+func (r *yamlReader) node(n *yaml.Node) *Value {
 	if n.Anchor == "" {
 		return r.content(n)
 	}
-	a := &anchored{}
-	r.anchors[n] = a
-	a.built = r.content(n)
-	a.done = true
-	return a.built
+	r.anchors[n] = nil
+	v := r.content(n)
+	r.anchors[n] = v
+	return v
 }
 
-func (r *yamlReader) content(n *yaml.Node) built {
+func (r *yamlReader) content(n *yaml.Node) *Value {
 	if len(r.path) > canon.MaxDepth {
 		return r.fault(n, "nested deeper than %d", canon.MaxDepth)
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return r.alias(n)
+		if v := r.anchors[n.Alias]; v != nil {
+			return v
+		}
+		return r.fault(n, "the alias *%s stands inside the anchor that it names", n.Value)
 	case yaml.ScalarNode:
-		v := r.scalar(n)
-		return built{value: v, cost: len(v.Text()) + 4}
+		return r.scalar(n)
 	case yaml.SequenceNode:
 		return r.sequence(n)
 	}
 	return r.mapping(n)
 }
 
-func (r *yamlReader) alias(n *yaml.Node) built {
-	a := r.anchors[n.Alias]
-	switch {
-	case a == nil || !a.done:
-		return r.fault(n, "the alias *%s stands inside the anchor that it names", n.Value)
-	case len(r.path)+a.height > canon.MaxDepth:
-		return r.fault(n, "the alias *%s nests deeper than %d", n.Value, canon.MaxDepth)
-	}
-	return a.built
-}
-
-// spend adds the cost of a part and refuses, once, a document that grows out of
-// bounds when its aliases are written out.
-func (r *yamlReader) spend(n *yaml.Node, whole *built, part built) {
-	whole.cost = min(whole.cost+part.cost, maxExpanded+1)
-	whole.height = max(whole.height, part.height+1)
-	if whole.cost > maxExpanded && !r.bomb {
-		r.bomb = true
-		r.fault(n, "more than %d MiB with its aliases written out", maxExpanded>>20)
-	}
-}
-
-func (r *yamlReader) sequence(n *yaml.Node) built {
-	if !r.core(n, "!!seq") {
+func (r *yamlReader) sequence(n *yaml.Node) *Value {
+	if !core(n, "!!seq") {
 		return r.badTag(n)
 	}
 	elems := make([]*Value, len(n.Content))
-	out := built{cost: 2}
 	for i, e := range n.Content {
 		r.path = append(r.path, step{index: i})
-		b := r.node(e)
-		r.spend(e, &out, b)
+		elems[i] = r.node(e)
 		r.path = r.path[:len(r.path)-1]
-		elems[i] = b.value
 	}
-	out.value = canon.NewArray(elems...)
-	return out
+	return canon.NewArray(elems...)
 }
 
-func (r *yamlReader) mapping(n *yaml.Node) built {
-	if !r.core(n, "!!map") {
+func (r *yamlReader) mapping(n *yaml.Node) *Value {
+	if !core(n, "!!map") {
 		return r.badTag(n)
 	}
 	members := make([]canon.Member, 0, len(n.Content)/2)
-	out := built{cost: 2}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, ok := r.key(n.Content[i])
 		if !ok {
 			continue
 		}
 		r.path = append(r.path, step{key: key})
-		b := r.node(n.Content[i+1])
-		r.spend(n.Content[i], &out, b)
+		members = append(members, canon.Member{Key: key, Value: r.node(n.Content[i+1])})
 		r.path = r.path[:len(r.path)-1]
-		out.cost += len(key) + 4
-		members = append(members, canon.Member{Key: key, Value: b.value})
 	}
 	count := len(members)
-	out.value = canon.NewObject(members...)
-	if len(out.value.Members()) < count {
+	v := canon.NewObject(members...)
+	if len(v.Members()) < count {
 		r.duplicates(n)
 	}
-	return out
+	return v
 }
 
 // duplicates names each key of a mapping that stood there before.
@@ -202,14 +169,14 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 		n = n.Alias
 	}
 	if n.Kind != yaml.ScalarNode {
-		r.fault(n, "a mapping's key that is %s, want text", found(r.node(n).value))
+		r.fault(n, "a mapping's key that is %s, want text", map[yaml.Kind]string{yaml.SequenceNode: "an array", yaml.MappingNode: "an object"}[n.Kind])
 		return "", false
 	}
 	if n.Value == "<<" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
 		r.fault(n, "a merge key <<, which YAML 1.2 has not: write the keys out")
 		return "", false
 	}
-	v := r.node(n).value // not r.scalar: the key may have an anchor
+	v := r.node(n) // not r.scalar: the key may have an anchor
 	switch v.Kind() {
 	case canon.String:
 		return v.Text(), true
@@ -230,12 +197,12 @@ func (r *yamlReader) scalar(n *yaml.Node) *Value {
 	v, msg := plainScalar(n.Value)
 	switch {
 	case msg != "":
-		return r.fault(n, "%s, want a number", msg).value
+		return r.fault(n, "%s, want a number", msg)
 	case v == nil:
 		v = r.str(n.Value)
 	}
 	if tagged && !taggedAs(n.Tag, v) {
-		return r.badTag(n).value
+		return r.badTag(n)
 	}
 	return v
 }
@@ -265,11 +232,11 @@ func taggedAs(tag string, v *Value) bool {
 }
 
 // core reports whether a collection has no tag or the core schema's own.
-func (r *yamlReader) core(n *yaml.Node, tag string) bool {
+func core(n *yaml.Node, tag string) bool {
 	return n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
 }
 
-func (r *yamlReader) badTag(n *yaml.Node) built {
+func (r *yamlReader) badTag(n *yaml.Node) *Value {
 	return r.fault(n, "the tag %s does not fit, want plain YAML without tags", n.Tag)
 }
 

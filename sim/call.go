@@ -46,7 +46,8 @@ func present(val Raw) bool { return val != nil && !isNull(val) }
 
 func isNull(val Raw) bool { return len(val) == 4 && val[0] == 'n' }
 
-func (in Input) appendJSON(dst []byte) []byte {
+// AppendJSON appends the input as a JSON object.
+func (in Input) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	for i, a := range in {
 		if i > 0 {
@@ -233,7 +234,7 @@ func element(arr Raw, token string) (val Raw) {
 // KeyText is an idempotency key read from a JSON value: a string, or a number
 // as written; "" for anything else.
 func KeyText(val Raw) string {
-	if len(val) > 0 && (val[0] == '-' || val[0] >= '0' && val[0] <= '9') {
+	if isNumber(val) {
 		return string(val)
 	}
 	return unquoted(val)
@@ -289,7 +290,7 @@ func lower(s string) string { return strings.ToLower(s) }
 
 func appendInProcessRequest(dst []byte, op *Operation, in Input, cc CallContext) Raw {
 	dst = append(dst, `{"input":`...)
-	dst = op.hidden(in).appendJSON(dst)
+	dst = op.hidden(in).AppendJSON(dst)
 	dst = append(dst, `,"context":{`...)
 	start := len(dst)
 	for _, m := range []struct{ name, val string }{

@@ -12,7 +12,7 @@ import (
 // the provider is asked, or while an equal keyed call is waited for, makes the
 // call upstream_unavailable.
 func (s *Simulator) Do(ctx context.Context, c *Call) *Outcome {
-	out := &Outcome{Seq: c.Seq, RequestID: "r" + strconv.Itoa(c.Seq), Op: c.Op}
+	out := &Outcome{Seq: c.Seq, RequestID: "r" + strconv.Itoa(c.Seq), Op: c.Op, validated: s.opts.Values != nil}
 	if c.Op == nil {
 		out.Result = c.Op.refuse(provider.UnsupportedOperation, "No operation '"+c.Unknown+"'.")
 		return out
@@ -164,6 +164,10 @@ func (s *Simulator) answer(ctx context.Context, c *Call, who *provider.Principal
 		return true
 	}
 	if msg := c.Op.missingInput(c.Input); msg != "" {
+		out.Result = c.Op.refuse(provider.ValidationError, msg)
+		return false
+	}
+	if msg := s.misfit(c, out); msg != "" {
 		out.Result = c.Op.refuse(provider.ValidationError, msg)
 		return false
 	}

@@ -148,7 +148,9 @@ func (s *Simulator) ask(ctx context.Context, c *Call, who *provider.Principal, o
 		out.Result = c.Op.fromProvider(resp.Error)
 	default:
 		out.Result = success(req, resp)
-		out.Result.Headers, out.Warnings = c.Op.providerHeaders(resp.Headers)
+		var dropped []string
+		out.Result.Headers, dropped = c.Op.providerHeaders(resp.Headers)
+		out.Warnings = append(out.Warnings, dropped...)
 	}
 }
 
@@ -209,7 +211,7 @@ func success(req *provider.Request, resp *provider.Response) Result {
 		}
 		return r
 	}
-	r.Page = &Page{Items: joinItems(resp.Items), Count: len(resp.Items), Size: req.Page.Size}
+	r.Page = &Page{Items: JoinArray(resp.Items), Count: len(resp.Items), Size: req.Page.Size}
 	r.Output = pageOutput(r.Page.Items)
 	if resp.NextCursor != nil && *resp.NextCursor != "" {
 		r.NextCursor = resp.NextCursor
@@ -223,7 +225,8 @@ func pageOutput(items Raw) Raw {
 	return append(append(dst, items...), '}')
 }
 
-func joinItems[T ~[]byte](items []T) Raw {
+// JoinArray makes a JSON array of values in canonical spelling.
+func JoinArray[T ~[]byte](items []T) Raw {
 	n := 2
 	for _, it := range items {
 		n += len(it) + 1

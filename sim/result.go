@@ -18,6 +18,8 @@ type Outcome struct {
 	Result     Result
 	Warnings   []string // what was dropped from the provider's answer and why
 	Slow       bool     // the slow fault is on: the surface delays the answer
+
+	validated bool // values are checked in this simulator
 }
 
 // A Result is the simulator's answer before it is put into wire form. It is
@@ -59,7 +61,7 @@ type Error struct {
 func (o *Outcome) Entry() *trace.Entry {
 	e := &trace.Entry{
 		Seq: o.Seq, RequestID: o.RequestID, Normalized: o.Normalized, Provider: o.Provider,
-		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings,
+		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings, Validated: o.validated,
 	}
 	if o.Op != nil {
 		e.Tool, e.Operation = &o.Op.ToolName, &o.Op.ID

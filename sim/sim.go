@@ -23,6 +23,13 @@ type TraceSink interface {
 	Write(*trace.Entry) error
 }
 
+// A ValueChecker compares a value, JSON in canonical spelling, with a schema.
+// The fault says what does not fit, "" when it fits; the error says that the
+// schema cannot be used. The package sim/values has one.
+type ValueChecker interface {
+	Check(schema *air.Value, value []byte) (fault string, err error)
+}
+
 // Options configure a [Simulator]. The zero value serves the whole service from
 // the built-in store with seed 0.
 type Options struct {
@@ -32,6 +39,7 @@ type Options struct {
 	Capability string                  // serve one capability; "" or the service id: all
 	Principal  string                  // caller of requests that name none; "": DefaultPrincipal
 	PageSize   int                     // page size where the contract gives none; 0: 2
+	Values     ValueChecker            // checks values against their schemas; nil: they are not checked
 	Name       provider.Implementation // how InitializeParams names the simulator; zero: anvil-sim
 }
 

@@ -95,7 +95,7 @@ func (st *store) answer(c *Call) Result {
 		return *refused
 	}
 	if c.Op.Paged() {
-		items := joinItems([]Raw{st.body(c.Op, r)})
+		items := JoinArray([]Raw{st.body(c.Op, r)})
 		return Result{OK: true, Output: pageOutput(items), Page: &Page{Items: items, Count: 1, Size: c.Op.pageSizeFor(0)}}
 	}
 	return Result{OK: true, Output: st.body(c.Op, r)}
@@ -109,7 +109,7 @@ func (st *store) page(c *Call, t *table) Result {
 	for _, r := range t.rows[from:to] {
 		items = append(items, st.body(c.Op, r))
 	}
-	page := &Page{Items: joinItems(items), Count: len(items), Size: size}
+	page := &Page{Items: JoinArray(items), Count: len(items), Size: size}
 	res := Result{OK: true, Output: pageOutput(page.Items), Page: page}
 	if next := start + size; next < len(t.rows) {
 		text := strconv.Itoa(next)
@@ -218,7 +218,7 @@ func (st *store) body(o *Operation, r *row) Raw {
 func (st *store) compose(o *Operation, r *row) Raw {
 	shape := synth.Body(o.item, st.seed, o.ID+":"+r.id)
 	if shape.Kind() != canon.Object {
-		return r.fields.appendJSON(nil)
+		return r.fields.AppendJSON(nil)
 	}
 	body := make(Input, 0, len(shape.Members())+len(r.fields))
 	for _, m := range shape.Members() {
@@ -227,5 +227,5 @@ func (st *store) compose(o *Operation, r *row) Raw {
 	for _, f := range r.fields {
 		body.Set(f.Key, f.Value)
 	}
-	return body.appendJSON(nil)
+	return body.AppendJSON(nil)
 }

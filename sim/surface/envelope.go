@@ -3,7 +3,6 @@ package surface
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -51,16 +50,16 @@ func newEnvelope(op *sim.Operation) envelope {
 	if p == nil {
 		p = &air.Pagination{}
 	}
-	e.items = fieldPath(p.ItemsField)
+	e.items = optionalPath(p.ItemsField)
 	if e.items == nil {
 		e.items = []string{firstArray(resp)}
 	}
 	e.markers = markersOf(resp, e.items)
 	if p.PagingField != "" {
-		e.paging = fieldPath(p.PagingField)
+		e.paging = air.FieldPath(p.PagingField)
 		e.pagingKeys = positionKeys(at(resp, e.paging))
 	}
-	e.next = fieldPath(p.NextField)
+	e.next = optionalPath(p.NextField)
 	switch {
 	case e.next != nil:
 		e.nextEmpty = requiresString(resp, e.next)
@@ -71,44 +70,18 @@ func newEnvelope(op *sim.Operation) envelope {
 	return e
 }
 
-// fieldPath splits a dotted path; a name that begins with @ is one key.
-func fieldPath(field string) []string {
-	switch {
-	case field == "":
+// optionalPath is the path of a field that a contract may name, nil without one.
+func optionalPath(field string) []string {
+	if field == "" {
 		return nil
-	case field[0] == '@':
-		return []string{field}
 	}
-	return strings.Split(field, ".")
-}
-
-// properties are the declared properties of a schema, those of allOf parts
-// after its own.
-func properties(schema *air.Value) []canon.Member {
-	props := slices.Clone(schema.Get("properties").Members())
-	for _, part := range schema.Get("allOf").Elems() {
-		for _, m := range properties(part) {
-			if !slices.ContainsFunc(props, func(o canon.Member) bool { return o.Key == m.Key }) {
-				props = append(props, m)
-			}
-		}
-	}
-	return props
-}
-
-func property(schema *air.Value, name string) *air.Value {
-	for _, m := range properties(schema) {
-		if m.Key == name {
-			return m.Value
-		}
-	}
-	return nil
+	return air.FieldPath(field)
 }
 
 // at walks a schema by property names.
 func at(schema *air.Value, path []string) *air.Value {
 	for _, name := range path {
-		schema = property(schema, name)
+		schema = air.Property(schema, name)
 	}
 	return schema
 }
@@ -116,7 +89,7 @@ func at(schema *air.Value, path []string) *air.Value {
 // fixedFields are the top-level fields with a const, a one-member enum or, when
 // defaults count, a scalar default.
 func fixedFields(schema *air.Value, defaults bool) (fixed []fixedField) {
-	for _, m := range properties(schema) {
+	for _, m := range air.Properties(schema) {
 		v := m.Value.Get("const")
 		if enum := m.Value.Get("enum").Elems(); v == nil && len(enum) == 1 {
 			v = enum[0]
@@ -135,8 +108,8 @@ func fixedFields(schema *air.Value, defaults bool) (fixed []fixedField) {
 
 // firstArray names the first declared array property, "items" when there is none.
 func firstArray(schema *air.Value) string {
-	for _, m := range properties(schema) {
-		if typeName(m.Value) == "array" {
+	for _, m := range air.Properties(schema) {
+		if typeName(m.Value, nil) == "array" {
 			return m.Key
 		}
 	}
@@ -151,9 +124,9 @@ func markersOf(schema *air.Value, items []string) (ms []marker) {
 		if at0 != nil && len(at0) == 0 {
 			break
 		}
-		for _, m := range properties(at(schema, at0)) {
+		for _, m := range air.Properties(at(schema, at0)) {
 			last, more := m.Key == "isLast" || m.Key == "is_last", m.Key == "has_more" || m.Key == "hasMore"
-			if (last || more) && typeName(m.Value) == "boolean" {
+			if (last || more) && typeName(m.Value, nil) == "boolean" {
 				ms = append(ms, marker{path: append(slices.Clone(at0), m.Key), last: last})
 			}
 		}
@@ -165,17 +138,17 @@ func markersOf(schema *air.Value, items []string) (ms []marker) {
 // declaration everything but per_page.
 func positionKeys(block *air.Value) []string {
 	all := []string{"count", "per_page", "page", "pages", "total"}
-	if len(properties(block)) == 0 {
+	if len(air.Properties(block)) == 0 {
 		return []string{"count", "page", "pages", "total"}
 	}
-	return slices.DeleteFunc(all, func(k string) bool { return property(block, k) == nil })
+	return slices.DeleteFunc(all, func(k string) bool { return air.Property(block, k) == nil })
 }
 
 // requiresString reports whether the response requires the field as a string.
 func requiresString(schema *air.Value, path []string) bool {
 	parent := at(schema, path[:len(path)-1])
 	name := path[len(path)-1]
-	if typeName(property(parent, name)) != "string" {
+	if typeName(air.Property(parent, name), nil) != "string" {
 		return false
 	}
 	return slices.ContainsFunc(required(parent), func(r string) bool { return r == name })
@@ -272,7 +245,7 @@ func (in *inbound) continuation(cursor string) string {
 			name = "$skiptoken"
 		}
 	}
-	return "http://" + in.host + in.target.path + "?" + withQuery(in.target.raw, name, cursor, without)
+	return in.origin + in.target.path + "?" + withQuery(in.target.raw, name, cursor, without)
 }
 
 // position is the block of a page-numbered operation. Pages and total are known

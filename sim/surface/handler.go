@@ -3,7 +3,6 @@ package surface
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 			unreachable = append(unreachable, Unreachable{op.ID, why})
 			continue
 		}
-		plans = append(plans, newPlan(op))
+		plans = append(plans, newPlan(op, s.Document().Schemas))
 		if c := op.Auth.Carrier; c != nil && c.In == "query" {
 			h.secrets[c.Name] = true
 		}
@@ -136,11 +135,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		method: r.Method,
 		target: parseTarget(rawTarget(r)),
 		header: r.Header,
-		host:   r.Host,
+		origin: originOf(r),
 	}
-	in.body, in.tooLarge, in.broken = readBody(w, r, h.opts.MaxBody)
+	in.body, in.refused = readBody(r, h.opts.MaxBody)
 	var params []string
 	in.plan, params = h.routes.match(in.method, in.target.path)
+	if in.plan == nil && in.method == http.MethodHead {
+		in.plan, params = h.routes.match(http.MethodGet, in.target.path)
+	}
 	call := in.decode(seq, params, h.sim)
 	// The call outlives its client: a provider may have committed it, and its
 	// trace line is owed either way.
@@ -159,6 +161,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resp.write(w, out.RequestID)
 }
 
+// originOf is the origin that links in an answer point to: the one that the
+// client called.
+func originOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -166,28 +177,6 @@ func wait(ctx context.Context, d time.Duration) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
-}
-
-// readBody reads at most max bytes. What goes beyond is read and thrown away up
-// to as much again, so that a client that sends before it reads gets its answer.
-func readBody(w http.ResponseWriter, r *http.Request, max int64) (body []byte, tooLarge bool, broken error) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return nil, false, nil
-	}
-	if n := r.ContentLength; n > 0 && n <= max {
-		body = make([]byte, n)
-		n, err := io.ReadFull(r.Body, body)
-		return body[:n], false, err
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
-	if err != nil {
-		return nil, false, err
-	}
-	if int64(len(body)) <= max {
-		return body, false, nil
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, max))
-	return nil, true, nil
 }
 
 func singleLine(s string) string {

@@ -11,14 +11,13 @@ import (
 
 // An inbound is one request on its way in.
 type inbound struct {
-	method   string
-	target   target
-	header   http.Header
-	host     string
-	body     []byte
-	tooLarge bool
-	broken   error // the body could not be read to its end
-	plan     *plan // nil when no route matched
+	method  string
+	target  target
+	header  http.Header
+	origin  string // scheme and host that the client called
+	body    []byte
+	refused *sim.Refusal // the body could not be read
+	plan    *plan        // nil when no route matched
 
 	json sim.Raw // the body in canonical spelling, nil when it is not JSON
 	text bool    // the trace shows the body as text
@@ -73,32 +72,29 @@ func (in *inbound) principal(s *sim.Simulator) string {
 func (in *inbound) readParams(c *sim.Call, pathValues []string) {
 	for i := range in.plan.params {
 		p := &in.plan.params[i]
-		var texts []string
+		var val sim.Raw
 		switch p.In {
 		case "path":
 			raw, ok := in.plan.pathValue(p.Name, pathValues)
 			if !ok {
 				continue
 			}
-			text, ok := unescapePath(raw)
-			if !ok {
+			if val, ok = p.path(raw); !ok {
 				c.Undecodable = &sim.Refusal{Status: http.StatusBadRequest, Message: "Path parameter '" + p.Name + "' is not valid percent-encoding."}
-				continue
 			}
-			texts = []string{text}
 		case "query":
-			texts = in.target.get(p.Name)
+			val = p.query(&in.target)
 		case "header":
 			if vals := in.header[http.CanonicalHeaderKey(p.Name)]; len(vals) > 0 {
-				texts = []string{strings.Join(vals, ", ")}
+				val = p.headerValue(strings.Join(vals, ", "))
 			}
 		case "cookie":
 			if text, ok := cookie(in.header["Cookie"], p.Name); ok {
-				texts = []string{text}
+				val = p.headerValue(text)
 			}
 		}
-		if len(texts) > 0 {
-			c.Input.Set(p.Key, p.typ.value(texts))
+		if val != nil {
+			c.Input.Set(p.Key, val)
 		}
 	}
 }
@@ -126,41 +122,6 @@ func cookie(headers []string, name string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// readBody decodes the body as the operation declares it.
-func (in *inbound) readBody(c *sim.Call) {
-	b := c.Op.Body
-	switch {
-	case in.tooLarge:
-		c.Undecodable = &sim.Refusal{Status: http.StatusRequestEntityTooLarge, Message: "Body too large."}
-		return
-	case in.broken != nil:
-		c.Undecodable = &sim.Refusal{Status: http.StatusBadRequest, Message: "Request body could not be read to its end."}
-		in.text = true
-		return
-	case b == nil:
-		in.looseBody()
-		return
-	case !in.plan.json:
-		in.textBody(c)
-		return
-	case blank(in.body):
-		return
-	}
-	text, err := canon.AppendCompact(make([]byte, 0, len(in.body)), in.body, canon.Lenient)
-	if err != nil {
-		c.Undecodable = &sim.Refusal{Status: http.StatusBadRequest, Message: "Request body is not valid JSON: " + strings.TrimPrefix(err.Error(), "invalid JSON ") + "."}
-		in.text = true
-		return
-	}
-	in.json = text
-	switch {
-	case b.Whole || text[0] != '{':
-		c.Input.Set("body", text)
-	default:
-		in.readFields(c)
-	}
 }
 
 // readFields takes the declared top-level fields, in declared order.
@@ -196,39 +157,6 @@ func (p *plan) field(key []byte) (int, bool) {
 	}
 	i, ok := p.fields[string(inner)]
 	return i, ok
-}
-
-// textBody carries a body of another declared type as its text.
-func (in *inbound) textBody(c *sim.Call) {
-	in.text = true
-	if len(in.body) > 0 {
-		c.Input.Set("body", canon.AppendString(nil, in.body))
-	}
-}
-
-// looseBody looks at a body that no operation declares, for the trace alone:
-// JSON when it says so or says nothing, and is.
-func (in *inbound) looseBody() {
-	if len(in.body) == 0 {
-		return
-	}
-	t := strings.ToLower(strings.TrimSpace(strings.Split(in.one("Content-Type"), ";")[0]))
-	if t == "" || t == "text/plain" || isJSON(t) {
-		if text, err := canon.AppendCompact(nil, in.body, canon.Lenient); err == nil {
-			in.json = text
-			return
-		}
-	}
-	in.text = true
-}
-
-func blank(b []byte) bool {
-	for _, c := range b {
-		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
-			return false
-		}
-	}
-	return true
 }
 
 // key reads the idempotency key from where the contract carries it.

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -20,7 +21,9 @@ func (h *Handler) trace(in *inbound, out *sim.Outcome, resp *response) error {
 	e.Transport = "http"
 	e.Request = h.appendRequest(make([]byte, 0, 256+len(in.body)), in)
 	e.Status = resp.status
-	e.Response = resp.body
+	if in.method != http.MethodHead {
+		e.Response = resp.body
+	}
 	e.Warnings = resp.warnings
 	if len(resp.headers) > 0 {
 		e.Headers = sim.AppendHeaders(nil, resp.headers)

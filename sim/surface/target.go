@@ -18,13 +18,14 @@ type target struct {
 type queryPair struct {
 	name   string
 	values []string
+	raws   []string // the values, still encoded
 }
 
-// get returns the values of a name, nil when the query has none.
-func (t *target) get(name string) []string {
+// find is the pair of a name, nil when the query has none.
+func (t *target) find(name string) *queryPair {
 	for i := range t.query {
 		if t.query[i].name == name {
-			return t.query[i].values
+			return &t.query[i]
 		}
 	}
 	return nil
@@ -32,11 +33,11 @@ func (t *target) get(name string) []string {
 
 // last is the last value of a name.
 func (t *target) last(name string) (string, bool) {
-	v := t.get(name)
-	if len(v) == 0 {
+	q := t.find(name)
+	if q == nil {
 		return "", false
 	}
-	return v[len(v)-1], true
+	return q.values[len(q.values)-1], true
 }
 
 func parseTarget(raw string) target {
@@ -156,15 +157,16 @@ next:
 		if part == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(part, "=")
-		name, value = unescapeForm(name), unescapeForm(value)
+		name, raw, _ := strings.Cut(part, "=")
+		name, value := unescapeForm(name), unescapeForm(raw)
 		for i := range pairs {
 			if pairs[i].name == name {
 				pairs[i].values = append(pairs[i].values, value)
+				pairs[i].raws = append(pairs[i].raws, raw)
 				continue next
 			}
 		}
-		pairs = append(pairs, queryPair{name, []string{value}})
+		pairs = append(pairs, queryPair{name, []string{value}, []string{raw}})
 	}
 	return pairs
 }

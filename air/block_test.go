@@ -1,0 +1,125 @@
+package air
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// FuzzBlockReader holds the fast reader to what the YAML library reads.
+func FuzzBlockReader(f *testing.F) {
+	for _, s := range blockSeeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		got, _, ok := readBlock(src)
+		if !ok {
+			return
+		}
+		want, _, err := readYAML("fuzz", src)
+		if err != nil {
+			t.Fatalf("the fast reader read %s, the library says %v", got, err)
+		}
+		if got.String() != want.String() {
+			t.Fatalf("fast reader:\n%s\nlibrary:\n%s", got, want)
+		}
+	})
+}
+
+var blockSeeds = []string{
+	"a: b\n",
+	"# c\na:\n  b: 1\n\n  c: [] \nd: {}\n",
+	"a:\n  - x\n  - y: 1\n    z: 2\n  - - n\n    - m\n  -\n    q: r\n  -\nb:\n- x\n- y\n",
+	"a: text that\n  goes on\n\n\n  and on\nb: 2\n",
+	"a: \"x \\\n  y\\n \\\n\n  z  \n  w\\x41\\u00e9\\\"\"\nb: 'it''s\n\n  folded  \n  here'\n",
+	"a: |\n  x\n\n   y\n  z\n\nb: |-\n\n  q\nc: |+\n  w\n\nd: >\n  f\n  o\n\n  l\n   m\n\n  n\ne: >-\n   t\n   u\n",
+	"a: &x\n  b: 1\nc: *x\nd: &y text\ne: *y\nf: &z\n- 1\n- *y\ng: *z\n",
+	"\"k\": v\n'l': w\n1: x\n0x10: y\ntrue: z\na:b: c\nurl: http://x/y#z\n",
+	"a: - b\n", "a: b: c\n", "a: b # c\n", "a: 0777\nb: 0o17\nc: yes\nd: ~\ne:\nf: .5\ng: -\n",
+	"a:\n   b: 1\n  c: 2\n", "a: 1\na: 2\n", "- a\n", "a: !x b\n", "<<: a\n", "a:\n  # c\n  b: 1\n# d\nc: |\n  x\n # no\nd: 1\n",
+	"key with spaces : v\n-x: 1\n--- : 2\n", "a: |\n    x\n  y\nb: 1\n", "? a\n: b\n", "a: *x\n", "a: &x\n  b: *x\n",
+}
+
+// TestBlockReaderOnEmittedYAML: trees of every kind of text, as the YAML library
+// writes them, are read fast and unchanged.
+func TestBlockReaderOnEmittedYAML(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for i := range 400 {
+		want := map[string]any{"k": randomValue(random, 4), "l": randomValue(random, 3)}
+		var buf bytes.Buffer
+		enc := yaml.NewEncoder(&buf)
+		enc.SetIndent(2 + 2*(i%2))
+		if err := enc.Encode(want); err != nil {
+			t.Fatal(err)
+		}
+		slow, _, err := readYAML("t", buf.Bytes())
+		if err != nil {
+			continue // the library writes what it cannot read
+		}
+		fast, _, ok := readBlock(buf.Bytes())
+		if !ok {
+			continue // tabs and controls are not for it
+		}
+		if fast.String() != slow.String() {
+			t.Fatalf("fast reader %s\nlibrary %s\n%s", fast, slow, buf.Bytes())
+		}
+		read++
+	}
+	if read < 50 {
+		t.Errorf("%d trees read fast, want at least 50", read)
+	}
+}
+
+var words = []string{
+	"a", "b: c", "x #y", "- z", "\n", "\n\n", " ", "  ", "é", "😀", "'", "\"", "\\", "long enough to be folded when several stand together",
+	"1", "true", "null", "0777", "{", "[", "&", "*", ":", "#", "!", "|", ">", "%", "@", "key:", "\u2028", "~", "...", "---",
+}
+
+func randomText(random *rand.Rand) string {
+	var b strings.Builder
+	for range random.IntN(9) {
+		b.WriteString(words[random.IntN(len(words))])
+		if random.IntN(2) == 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func randomValue(random *rand.Rand, depth int) any {
+	kind := random.IntN(8)
+	if depth == 0 {
+		kind = 7
+	}
+	switch kind {
+	case 0, 1, 2:
+		m := map[string]any{}
+		for range random.IntN(5) {
+			m[randomText(random)] = randomValue(random, depth-1)
+		}
+		return m
+	case 3, 4:
+		list := []any{}
+		for range random.IntN(5) {
+			list = append(list, randomValue(random, depth-1))
+		}
+		return list
+	case 5:
+		return random.IntN(100)
+	case 6:
+		return nil
+	}
+	return randomText(random)
+}
+
+func TestBlockReaderReads(t *testing.T) {
+	for _, s := range blockSeeds[:8] {
+		if _, _, ok := readBlock([]byte(s)); !ok {
+			t.Errorf("the fast reader leaves %q to the library", s)
+		}
+	}
+}

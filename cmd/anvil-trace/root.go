@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+)
+
+func newRoot(s cli.Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "anvil-trace",
+		Short: "Compare call traces",
+		Long: `anvil-trace turns call traces, which 'anvil-sim serve --trace FILE' writes, into
+a verdict: text that a person reads, and an exit code that CI takes.
+
+Exit codes: 0 fine, 1 the answer is no (the traces differ), 2 it could not run.`,
+		Example: `  anvil-trace diff golden.jsonl run.jsonl
+  anvil-trace diff golden.jsonl run.jsonl --ignore '/provider/meta/**'`,
+	}
+	root.AddCommand(newDiff(s))
+	return root
+}

@@ -1,0 +1,8 @@
+package sim
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSleep(t *testing.T) { time.Sleep(time.Second) }

@@ -1,0 +1,3 @@
+package trace
+
+import _ "example.org/bad/store"

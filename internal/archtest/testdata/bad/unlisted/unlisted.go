@@ -1,0 +1,2 @@
+// Package unlisted stands in no table.
+package unlisted

@@ -1,0 +1,102 @@
+package surface
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/sim"
+)
+
+// uploadPlan has a field of each typing.
+func uploadPlan(t testing.TB) *plan {
+	t.Helper()
+	field := func(name, schema string) *air.Field {
+		return &air.Field{Name: name, Key: name, Schema: schemaOf(t, schema)}
+	}
+	p := &plan{op: &sim.Operation{Operation: &air.Operation{Body: &air.Body{Schema: schemaOf(t, `{}`), Fields: []*air.Field{
+		field("file", `{"type":"string","format":"binary"}`), field("title", `{"type":"string"}`), field("count", `{"type":"integer"}`),
+		field("tags", `{"type":"array","items":{"type":"string"}}`), field("ids", `{"type":"array","items":{"type":"integer"}}`),
+		field("meta", `{"type":"object"}`), field("live", `{"type":"boolean"}`),
+	}}}}}
+	p.planBody(p.op.Body, nil)
+	return p
+}
+
+var forms = []struct{ text, want string }{
+	{"title=hi+there%21&count=3&live=true", `{"title":"hi there!","count":3,"live":true}`},
+	{"ids=1&ids=2", `{"ids":[1,2]}`},
+	{"ids=1,2", `{"ids":["1,2"]}`},
+	{"title=a&title=b&x=1", `{"title":"b","x":"1"}`},
+	{"count=9007199254740993&10=a&2=b", `{"count":9007199254740993,"10":"a","2":"b"}`},
+	{"&&=v&title", `{"":"v","title":""}`},
+	{"title=%ff%zz", `{"title":"` + "\uFFFD" + `%zz"}`},
+}
+
+func TestForm(t *testing.T) {
+	p := uploadPlan(t)
+	for _, tc := range forms {
+		if got := string(p.form(tc.text)); got != tc.want {
+			t.Errorf("form(%q) = %s, want %s", tc.text, got, tc.want)
+		}
+	}
+}
+
+func FuzzForm(f *testing.F) {
+	for _, tc := range forms {
+		f.Add(tc.text)
+	}
+	p := uploadPlan(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := p.form(text); !canon.Valid(got) {
+			t.Fatalf("form(%q) = %s, no JSON", text, got)
+		}
+	})
+}
+
+const multipartType = "multipart/form-data; boundary=BB"
+
+var multiparts = []struct {
+	name, contentType, body, want string // want "!..." is an error with that text
+}{
+	{"file, text, number", multipartType, "--BB\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\n\nhello\n--BB\nContent-Disposition: form-data; name=\"title\"\n\nT\n--BB\nContent-Disposition: form-data; name=\"count\"\n\n3\n--BB--\n", `{"file":"aGVsbG8=","title":"T","count":3}`},
+	{"declared binary without a file name", multipartType, "--BB\nContent-Disposition: form-data; name=\"file\"\n\nx\n--BB--", `{"file":"eA=="}`},
+	{"empty file name is a file", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"; filename=\"\"\n\nx\n--BB--", `{"title":"eA=="}`},
+	{"JSON part keeps its text", multipartType, "--BB\nContent-Disposition: form-data; name=\"meta\"\nContent-Type: application/json\n\n{\"b\": 1.0, \"a\": 2}\n--BB--", `{"meta":{"b":1.0,"a":2}}`},
+	{"bad JSON part is text", multipartType, "--BB\nContent-Disposition: form-data; name=\"meta\"\nContent-Type: application/json\n\n{bad\n--BB--", `{"meta":"{bad"}`},
+	{"repeats", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\n\na\n--BB\nContent-Disposition: form-data; name=\"title\"\n\nb\n--BB--", `{"title":["a","b"]}`},
+	{"one of a declared array", multipartType, "--BB\nContent-Disposition: form-data; name=\"ids\"\n\n7\n--BB--", `{"ids":[7]}`},
+	{"quoted boundary, preamble, epilogue", `multipart/form-data; boundary="BB"`, "pre\n--BB\nContent-Disposition: form-data; name=title\n\nx\n--BB--\nepi", `{"title":"x"}`},
+	{"escaped name", multipartType, "--BB\nContent-Disposition: form-data; name=\"a%22b\"\n\nx\n--BB--", `{"a\"b":"x"}`},
+	{"no part", multipartType, "--BB--", `{}`},
+	{"no boundary", "multipart/form-data", "--BB--", `!gives no boundary`},
+	{"no content type", "", "--BB--", `!no Content-Type`},
+	{"cut", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\n\nx", `!`},
+}
+
+func TestMultipart(t *testing.T) {
+	p := uploadPlan(t)
+	for _, tc := range multiparts {
+		got, err := p.multipart(tc.contentType, []byte(strings.ReplaceAll(tc.body, "\n", "\r\n")))
+		want, fails := strings.CutPrefix(tc.want, "!")
+		switch {
+		case fails && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: got %s, %v; want an error with %q", tc.name, got, err, want)
+		case !fails && (err != nil || string(got) != want):
+			t.Errorf("%s: got %s, %v; want %s", tc.name, got, err, want)
+		}
+	}
+}
+
+func FuzzMultipart(f *testing.F) {
+	for _, tc := range multiparts {
+		f.Add(tc.contentType, []byte(strings.ReplaceAll(tc.body, "\n", "\r\n")))
+	}
+	p := uploadPlan(f)
+	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
+		if got, err := p.multipart(contentType, body); err == nil && !canon.Valid(got) {
+			t.Fatalf("multipart(%q, %q) = %s, no JSON", contentType, body, got)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// stmtLimit bounds the prepared statements that a connection keeps: filters in
+// every combination would be without end.
+const stmtLimit = 256
+
+// A conn is one SQLite connection with its prepared statements. It is used by
+// one goroutine at a time. The driver is used without database/sql: a page's
+// rows go from SQLite to bytes with no conversion between.
+type conn struct {
+	raw   *sqlite3.SQLiteConn
+	stmts map[string]*sqlite3.SQLiteStmt
+	args  []driver.NamedValue
+	vals  []driver.Value
+	clock *clock // nil when the schema asks no time and no chance
+}
+
+// dsn builds the address of the private copy. Pragmas stand in it so that no
+// connection can be without them.
+func dsn(file string, writer bool) string {
+	// The copy dies with the process, so nothing needs to reach the disk. It is
+	// in WAL mode so that readers and the writer do not wait for each other.
+	opts := "_journal_mode=WAL&_synchronous=OFF&_busy_timeout=10000&_foreign_keys=on&_cache_size=-16000&_mutex=no"
+	if !writer {
+		opts += "&_query_only=1"
+	}
+	return "file:" + escapePath(file) + "?" + opts
+}
+
+// escapePath protects what has a meaning in a SQLite URI.
+func escapePath(file string) string {
+	var out []byte
+	for i := 0; i < len(file); i++ {
+		switch c := file[i]; c {
+		case '%', '?', '#':
+			out = fmt.Appendf(out, "%%%02X", c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+func openConn(file string, writer bool) (*conn, error) {
+	raw, err := (&sqlite3.SQLiteDriver{}).Open(dsn(file, writer))
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{raw: raw.(*sqlite3.SQLiteConn), stmts: map[string]*sqlite3.SQLiteStmt{}}
+	if err := c.exec("PRAGMA cell_size_check=ON; PRAGMA mmap_size=268435456"); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *conn) close() error {
+	c.dropStmts()
+	c.clock.close()
+	return c.raw.Close()
+}
+
+func (c *conn) dropStmts() {
+	for _, s := range c.stmts {
+		s.Close()
+	}
+	clear(c.stmts)
+}
+
+// prepare returns the statement of an SQL text, from the cache when it is there.
+func (c *conn) prepare(sql string) (*sqlite3.SQLiteStmt, error) {
+	if s := c.stmts[sql]; s != nil {
+		return s, nil
+	}
+	if len(c.stmts) >= stmtLimit {
+		c.dropStmts()
+	}
+	st, err := c.raw.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	s := st.(*sqlite3.SQLiteStmt)
+	c.stmts[sql] = s
+	return s, nil
+}
+
+// exec runs SQL that takes no values and gives no rows.
+func (c *conn) exec(sql string) error {
+	_, err := c.raw.Exec(sql, nil)
+	return err
+}
+
+// query runs a statement and calls row for each row of cols columns. vals are
+// valid until row returns. The end of ctx interrupts a long step.
+func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols int, row func(vals []driver.Value) error) (err error) {
+	s, err := c.prepare(sql)
+	if err != nil {
+		return err
+	}
+	c.args = c.args[:0]
+	for i, v := range args {
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	rows, err := s.QueryContext(ctx, c.args)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer func() {
+		// Closing resets the statement, which repeats its last error.
+		if closeErr := rows.Close(); err == nil && closeErr != nil {
+			err = ended(ctx, closeErr)
+		}
+	}()
+	for len(c.vals) < cols {
+		c.vals = append(c.vals, nil)
+	}
+	vals := c.vals[:cols]
+	for {
+		switch err := rows.Next(vals); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return ended(ctx, err)
+		}
+		if err := row(vals); err != nil {
+			return err
+		}
+	}
+}
+
+// ended prefers the reason why ctx ended over what SQLite calls an interrupt.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// transaction runs work between begin and COMMIT, or rolls it back.
+func (c *conn) transaction(begin string, work func() error) error {
+	if err := c.step(begin); err != nil {
+		return err
+	}
+	err := work()
+	if err == nil {
+		err = c.step("COMMIT")
+	}
+	if err != nil && !c.raw.AutoCommit() {
+		if rollback := c.step("ROLLBACK"); rollback != nil {
+			return fmt.Errorf("%w; then rolling back: %w", err, rollback)
+		}
+	}
+	return err
+}
+
+// step runs a prepared statement without rows to its end, whatever happens to
+// the caller's context: half a COMMIT is none.
+func (c *conn) step(sql string) error {
+	s, err := c.prepare(sql)
+	if err != nil {
+		return err
+	}
+	_, err = s.Exec(nil)
+	return err
+}

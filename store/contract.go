@@ -1,0 +1,357 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/canon"
+)
+
+// Sizes of a page of the derived contract.
+const (
+	defaultPage = 50
+	maxPage     = 1000
+)
+
+// A derivation is the contract that the tables themselves make, and what each
+// of its operations does.
+type derivation struct {
+	document *canon.Value
+	targets  map[string]*target // by operation id
+}
+
+// derive makes the contract. Operations come table by table in name order, so
+// equal schemas give equal bytes.
+func derive(service string, s *schema) (*derivation, error) {
+	d := &derivation{targets: map[string]*target{}}
+	var ops, capabilities []*canon.Value
+	var schemas []canon.Member
+	slugs, literals, names := newNamer("table"), newNamer("table"), newNamer("Row")
+	for _, t := range s.tables {
+		r := &resource{d: d, service: service, table: t,
+			slug: slugs.unique(cut(slug(t.name), 40)), schema: names.unique(schemaName(t.name))}
+		r.path = "/" + literals.unique(pathLiteral(t.name))
+		r.params()
+		ops = append(ops, r.operations()...)
+		schemas = append(schemas, canon.Member{Key: r.schema, Value: rowSchema(t)})
+		capabilities = append(capabilities, r.capability())
+	}
+	d.document = obj(
+		"anvilVersion", "0.1.0",
+		"service", obj("id", service, "version", "1.0.0", "displayName", service,
+			"source", obj("kind", "openapi"), "auth", noAuth()),
+		"operations", ops,
+		"capabilities", capabilities,
+		"schemas", canon.NewObject(schemas...))
+	return d, nil
+}
+
+// A resource is one table as the contract shows it.
+type resource struct {
+	d       *derivation
+	service string
+	table   *table
+	slug    string // in ids and tool names
+	schema  string // the row's name in schemas
+	path    string // of the list
+	item    string // of one row
+	keys    []param
+	filters []param
+	limit   string
+	cursor  string
+	ids     []string // of the operations made so far
+}
+
+// A param is a parameter with the column that it is about.
+type param struct {
+	name  string // on the wire
+	agent string // agentName where the name gives no key of its own, else ""
+	col   *column
+}
+
+// params names the parameters. The wire name is the column's; agent keys must
+// differ from one another and from the inputs that every operation may have.
+func (r *resource) params() {
+	keys, agents := newNamer("key"), newNamer("column", "body", "confirm", "idempotency_key")
+	r.item = r.path
+	for _, c := range r.table.key {
+		p := param{name: keys.unique(paramName(c.name)), col: c}
+		p.agent = agentName(agents, p.name)
+		r.keys = append(r.keys, p)
+		r.item += "/{" + p.name + "}"
+	}
+	wires, agents := newNamer("column"), newNamer("column", "body", "confirm", "idempotency_key")
+	for _, c := range r.table.cols {
+		if c.class == classBlob || c.class == classJSON || c.name == "" {
+			continue
+		}
+		p := param{name: wires.unique(c.name), col: c}
+		p.agent = agentName(agents, p.name)
+		r.filters = append(r.filters, p)
+	}
+	r.limit = control(wires, agents, "limit", "page_size")
+	r.cursor = control(wires, agents, "cursor", "page_cursor")
+}
+
+// control names a paging parameter: as usual, unless a column has that name.
+func control(wires, agents *namer, name, instead string) string {
+	if wires.taken(name) || agents.taken(air.SnakeCase(name)) {
+		name = instead
+	}
+	name = wires.unique(name)
+	agents.unique(air.SnakeCase(name))
+	return name
+}
+
+func agentName(agents *namer, wire string) string {
+	key := air.SnakeCase(wire)
+	got := agents.unique(key)
+	if got == key {
+		return ""
+	}
+	return got
+}
+
+func (r *resource) operations() []*canon.Value {
+	ops := []*canon.Value{r.list()}
+	if len(r.keys) == 0 || r.table.view {
+		return ops
+	}
+	ops = append(ops, r.get())
+	if r.table.writable() {
+		ops = append(ops, r.create(), r.patch(), r.replace(), r.delete())
+	}
+	return ops
+}
+
+func (r *resource) capability() *canon.Value {
+	return obj("id", r.service+"."+r.slug, "displayName", r.table.name, "source", "resource",
+		"resources", []string{r.slug}, "operationIds", r.ids, "state", "approved", "lifecycle", "approved")
+}
+
+// An action is what differs between the operations of a resource.
+type action struct {
+	verb                  verb
+	name, method, path    string
+	description           string
+	params                []*canon.Value
+	body, output, paging  *canon.Value
+	status                int
+	errors                []string
+	risk, idempotency     string
+	reversible, keyHeader bool
+}
+
+func (r *resource) list() *canon.Value {
+	var params []*canon.Value
+	query := map[string]*column{}
+	for _, p := range r.filters {
+		query[p.name] = p.col
+		params = append(params, p.filter())
+	}
+	params = append(params,
+		obj("name", r.limit, "in", "query", "schema", obj("type", "integer", "minimum", 1, "maximum", maxPage, "default", defaultPage),
+			"description", "The most rows of a page."),
+		obj("name", r.cursor, "in", "query", "schema", obj("type", "string"), "description", "Where the next page begins: next_cursor of the page before."))
+	op := r.operation(action{verb: listRows, name: "list", method: "get", path: r.path, status: 200,
+		description: "Lists the rows of " + r.table.name + ". A filter given more than once matches any of its values.",
+		params:      params, output: r.pageSchema(), errors: []string{"validation_error"}, risk: "none", idempotency: "natural", reversible: true,
+		paging: obj("style", "cursor", "cursorParam", r.cursor, "nextField", "next_cursor", "itemsField", "items",
+			"pageSizeParam", r.limit, "maxPageSize", maxPage, "defaultPageSize", defaultPage)})
+	g := r.d.targets[r.ids[len(r.ids)-1]]
+	g.derived, g.paging = query, map[string]bool{r.limit: true, r.cursor: true}
+	return op
+}
+
+func (r *resource) get() *canon.Value {
+	return r.operation(action{verb: getRow, name: "get", method: "get", path: r.item, params: r.keyParams(), output: r.ref(), status: 200,
+		description: "Reads one row of " + r.table.name + ".", errors: []string{"validation_error", "not_found"},
+		risk: "none", idempotency: "natural", reversible: true})
+}
+
+func (r *resource) create() *canon.Value {
+	return r.operation(action{verb: createRow, name: "create", method: "post", path: r.path, body: r.body(createRow), output: r.ref(), status: 201,
+		description: "Creates a row of " + r.table.name + ".", errors: []string{"validation_error", "conflict"},
+		risk: "low", idempotency: "key_supported", reversible: true, keyHeader: true})
+}
+
+func (r *resource) patch() *canon.Value {
+	return r.operation(action{verb: patchRow, name: "update", method: "patch", path: r.item, params: r.keyParams(), body: r.body(patchRow), output: r.ref(), status: 200,
+		description: "Changes the given columns of a row of " + r.table.name + ".", errors: []string{"validation_error", "not_found", "conflict"},
+		risk: "low", idempotency: "natural", reversible: true})
+}
+
+func (r *resource) replace() *canon.Value {
+	return r.operation(action{verb: replaceRow, name: "replace", method: "put", path: r.item, params: r.keyParams(), body: r.body(replaceRow), output: r.ref(), status: 200,
+		description: "Replaces a row of " + r.table.name + ": columns not given get their default.", errors: []string{"validation_error", "not_found", "conflict"},
+		risk: "medium", idempotency: "natural", reversible: true})
+}
+
+func (r *resource) delete() *canon.Value {
+	return r.operation(action{verb: deleteRow, name: "delete", method: "delete", path: r.item, params: r.keyParams(), status: 204,
+		description: "Deletes a row of " + r.table.name + ".", errors: []string{"validation_error", "not_found", "conflict"},
+		risk: "medium", idempotency: "natural"})
+}
+
+// operation writes one operation of the contract and remembers its target.
+func (r *resource) operation(a action) *canon.Value {
+	id := r.service + "." + r.slug + "." + a.name
+	method := strings.ToUpper(a.method)
+	g := &target{name: method + " " + a.path, table: r.table, verb: a.verb, derived: map[string]*column{}, paging: map[string]bool{}}
+	if a.verb != listRows && a.verb != createRow {
+		for _, k := range r.keys {
+			g.key = append(g.key, binding{k.name, k.col})
+		}
+	}
+	r.d.targets[id] = g
+	r.ids = append(r.ids, id)
+	kind, retries := "mutation", obj("mode", "none")
+	if a.verb == listRows || a.verb == getRow {
+		kind, retries = "read", obj("mode", "safe", "basis", "read_safe")
+	}
+	if a.verb == replaceRow || a.verb == deleteRow {
+		retries = obj("mode", "safe", "basis", "natural_idempotent")
+	}
+	idempotency := obj("mode", a.idempotency)
+	if a.keyHeader {
+		idempotency = obj("mode", a.idempotency, "mechanism", "header", "key", "Idempotency-Key", "keyDerivation", "client_supplied")
+	}
+	tool := strings.ReplaceAll(r.service, "-", "_") + "_" + a.name + "_" + r.slug
+	return obj(
+		"id", id, "canonicalName", a.name+"_"+r.slug, "displayName", method+" "+r.table.name, "description", a.description,
+		"tags", []string{r.table.name},
+		"sourceRef", obj("kind", "openapi", "path", a.path, "method", a.method, "operationId", a.name+"_"+r.slug),
+		"effect", obj("kind", kind, "action", a.name, "resource", r.slug, "risk", a.risk, "reversible", a.reversible),
+		"input", obj("params", append([]*canon.Value{}, a.params...), "body", a.body),
+		"output", obj("schema", a.output, "successStatuses", []*canon.Value{val(a.status)}),
+		"errors", declaredErrors(a.errors),
+		"idempotency", idempotency, "retries", retries, "confirmation", obj("required", false),
+		"auth", noAuth(), "pagination", a.paging,
+		"cli", obj("command", r.slug+" "+a.name), "mcp", obj("toolName", tool), "skill", obj(),
+		"state", "approved", "capabilityId", r.service+"."+r.slug)
+}
+
+func noAuth() *canon.Value {
+	return obj("type", "none", "scopes", []string{}, "principal", "anonymous", "secretSource", "none")
+}
+
+func declaredErrors(codes []string) *canon.Value {
+	status := map[string]int{"validation_error": 400, "not_found": 404, "conflict": 409}
+	var out []*canon.Value
+	for _, code := range codes {
+		out = append(out, obj("code", code, "upstream", obj("httpStatus", status[code])))
+	}
+	return canon.NewArray(out...)
+}
+
+func (r *resource) keyParams() (out []*canon.Value) {
+	for _, p := range r.keys {
+		out = append(out, p.declare("path", true, valueSchema(p.col)))
+	}
+	return out
+}
+
+func (p param) declare(in string, required bool, schema *canon.Value) *canon.Value {
+	var agent any
+	if p.agent != "" {
+		agent = p.agent
+	}
+	return obj("name", p.name, "agentName", agent, "in", in, "required", required, "schema", schema)
+}
+
+// filter declares an equality filter: an array, so that repeated values reach
+// the store, taken as they are, so that a comma in a value is a comma.
+func (p param) filter() *canon.Value {
+	return p.declare("query", false, obj("type", "array", "items", valueSchema(p.col))).
+		With("style", val("form")).With("explode", val(true))
+}
+
+// valueSchema is the schema of a column's value in a parameter.
+func valueSchema(c *column) *canon.Value {
+	switch c.class {
+	case classInteger:
+		return obj("type", "integer")
+	case classNumber:
+		return obj("type", "number")
+	case classBoolean:
+		return obj("type", "boolean")
+	}
+	return obj("type", "string")
+}
+
+// columnSchema is the schema of a column's value in a row.
+func columnSchema(c *column) *canon.Value {
+	types := map[class]string{classInteger: "integer", classNumber: "number", classBoolean: "boolean", classString: "string", classBlob: "string"}
+	name, known := types[c.class]
+	if !known {
+		return obj()
+	}
+	s := obj("type", name)
+	if !c.notNull && !c.auto {
+		s = obj("type", []string{name, "null"})
+	}
+	if c.class == classBlob {
+		s = s.With("contentEncoding", val("base64"))
+	}
+	if c.generated {
+		s = s.With("readOnly", val(true))
+	}
+	return s
+}
+
+// rowSchema is the schema of a row as it is served: every column stands in it.
+func rowSchema(t *table) *canon.Value {
+	var props []canon.Member
+	var names []string
+	for _, c := range t.cols {
+		props = append(props, canon.Member{Key: c.name, Value: columnSchema(c)})
+		names = append(names, c.name)
+	}
+	return obj("type", "object", "properties", canon.NewObject(props...), "required", names)
+}
+
+func (r *resource) ref() *canon.Value {
+	return obj("$ref", "#/components/schemas/"+r.schema)
+}
+
+// pageSchema declares the envelope. total is a whole number that the store
+// knows for every page.
+func (r *resource) pageSchema() *canon.Value {
+	return obj("type", "object", "properties", obj(
+		"items", obj("type", "array", "items", r.ref()),
+		"next_cursor", obj("type", []string{"string", "null"}),
+		"total", obj("type", "integer", "minimum", 0)),
+		"required", []string{"items"})
+}
+
+// body declares a request body, as a whole: single fields could not be set to
+// null, and unknown ones would be dropped before the store could name them.
+func (r *resource) body(v verb) *canon.Value {
+	var props []canon.Member
+	var required []string
+	for _, c := range r.table.cols {
+		if c.generated {
+			continue
+		}
+		props = append(props, canon.Member{Key: c.name, Value: columnSchema(c)})
+		if c.required() && (v == createRow || v == replaceRow && !slices.Contains(r.table.key, c)) {
+			required = append(required, c.name)
+		}
+	}
+	schema := obj("type", "object", "properties", canon.NewObject(props...), "additionalProperties", false)
+	if required != nil {
+		schema = schema.With("required", val(required))
+	}
+	return obj("contentType", "application/json", "required", v != createRow || required != nil, "schema", schema, "projection", "whole")
+}
+
+// schemaName is a table's name as a schema's: a $ref can hold it.
+func schemaName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '~' || r == '%' || r == '#' || r == ' ' || r == '"' {
+			return '_'
+		}
+		return r
+	}, name)
+}

@@ -1,0 +1,22 @@
+// Package store is the fixture database: a SQLite file as the whole state of a
+// simulated API, and the provider that answers from it.
+//
+// [Open] takes a private copy, so the file that was given never changes. With a
+// contract in hand, each operation is mapped to a table by rule (see mapping.go);
+// without one, [DB.Contract] derives a contract from the tables themselves.
+//
+// What happens in a call:
+//
+//	request -> target (which table, key, filters) -> query or write -> row bytes
+//
+// # Determinism
+//
+// Equal files and equal call sequences give equal answers. Rows are ordered by
+// primary key, clocks and random functions of SQL are driven by the seed and the
+// position of the call (see clock.go).
+//
+// # Concurrency
+//
+// Reads run side by side on their own connections and never wait for the one
+// writer. Each call is one transaction.
+package store

@@ -1,0 +1,243 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// A domainError is a refusal that the client of the API sees.
+type domainError struct {
+	code    provider.Code
+	message string
+}
+
+// Error implements error.
+func (e *domainError) Error() string { return e.message }
+
+func refuse(code provider.Code, format string, args ...any) error {
+	return &domainError{code, fmt.Sprintf(format, args...)}
+}
+
+func invalid(format string, args ...any) error {
+	return refuse(provider.ValidationError, format, args...)
+}
+
+// answer turns what went wrong in a call into an answer, where it is the
+// caller's doing, or into the error of a provider that cannot answer.
+func answer(err error) (*provider.Response, error) {
+	var domain *domainError
+	if errors.As(err, &domain) {
+		return provider.Fail(domain.code, "%s", domain.message), nil
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, &provider.TransportError{Code: provider.UpstreamTimeout, Message: "fixture database: " + err.Error()}
+	}
+	return nil, &provider.TransportError{Code: provider.UpstreamUnavailable, Message: "fixture database: " + err.Error()}
+}
+
+// constraint turns a constraint that a write broke into the refusal that names
+// table and column; any other error comes back as it is. c is free again: the
+// write was rolled back.
+func (db *DB) constraint(ctx context.Context, c *conn, w *change, err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case sqlite3.ErrMismatch:
+		return invalid("%s: %s", w.table.name, e.Error())
+	case sqlite3.ErrTooBig:
+		return invalid("%s: a value is too large: %s", w.table.name, e.Error())
+	case sqlite3.ErrConstraint:
+	default:
+		return err
+	}
+	_, about, _ := strings.Cut(e.Error(), "constraint failed: ")
+	switch e.ExtendedCode {
+	case sqlite3.ErrConstraintNotNull:
+		owner, col := splitColumn(about)
+		return invalid("%q of %s must have a value", col, owner)
+	case sqlite3.ErrConstraintUnique, sqlite3.ErrConstraintPrimaryKey, sqlite3.ErrConstraintRowID:
+		return refuse(provider.Conflict, "%s", w.taken(about))
+	case sqlite3.ErrConstraintCheck:
+		return invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about)
+	case sqlite3.ErrConstraintForeignKey:
+		return db.foreignKey(ctx, c, w)
+	case sqlite3.ErrConstraintTrigger:
+		return invalid("%s: %s", w.table.name, e.Error())
+	}
+	return invalid("%s: %s", w.table.name, e.Error())
+}
+
+// splitColumn splits "Track.Name" as SQLite spells it; a table's own dots stay
+// with the table.
+func splitColumn(name string) (table, col string) {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
+}
+
+// taken says which columns' values another row has: about is the list that
+// SQLite gives, "Track.TrackId, Track.Name", or "index 'name'" for an expression.
+func (w *change) taken(about string) string {
+	if strings.HasPrefix(about, "index ") {
+		return fmt.Sprintf("%s already has a row with equal values in the unique %s", w.table.name, about)
+	}
+	var terms []string
+	owner := w.table.name
+	for _, part := range strings.Split(about, ", ") {
+		table, name := splitColumn(part)
+		owner = table
+		term := fmt.Sprintf("%q", name)
+		if col := w.table.col(name); col != nil && table == w.table.name {
+			if v, ok := w.value(col); ok {
+				term += " " + string(col.appendJSON(nil, v))
+			}
+		}
+		terms = append(terms, term)
+	}
+	return fmt.Sprintf("%s already has a row with %s", owner, strings.Join(terms, ", "))
+}
+
+// foreignKey finds out which foreign key a write broke, which SQLite does not say.
+func (db *DB) foreignKey(ctx context.Context, c *conn, w *change) error {
+	if err := db.orphan(ctx, c, w.parents); err != nil {
+		return err
+	}
+	for _, fk := range w.table.fks {
+		lost, err := db.dangling(ctx, c, w, fk)
+		if err != nil {
+			return err
+		}
+		if lost != "" {
+			return invalid("%s", lost)
+		}
+	}
+	for _, child := range db.schema.tables {
+		for _, fk := range child.fks {
+			if !strings.EqualFold(fk.parent, w.table.name) || len(w.match) == 0 {
+				continue
+			}
+			used, err := db.referenced(ctx, c, w, fk)
+			if err != nil {
+				return err
+			}
+			if used {
+				return refuse(provider.Conflict, "%s with %s is still used by %s (%s)",
+					w.table.name, w.matched(), child.name, nameList(fk.cols))
+			}
+		}
+	}
+	if w.verb == deleteRow {
+		return refuse(provider.Conflict, "%s with %s is still used by rows of another table", w.table.name, w.matched())
+	}
+	return invalid("%s: a foreign key names a row that does not exist", w.table.name)
+}
+
+// dangling says which written value of a foreign key has no row to point to.
+func (db *DB) dangling(ctx context.Context, c *conn, w *change, fk foreignKey) (string, error) {
+	parent := db.schema.table(fk.parent)
+	if parent == nil {
+		return fmt.Sprintf("%s (%s) refers to the table %s, which does not exist", w.table.name, nameList(fk.cols), fk.parent), nil
+	}
+	refs := fk.targets(parent)
+	var where where
+	var terms []string
+	for i, col := range fk.cols {
+		v, ok := w.value(col)
+		if !ok || v == nil || i >= len(refs) {
+			return "", nil
+		}
+		where.add(filter{col: refs[i], vals: []driver.Value{v}})
+		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.appendJSON(nil, v)))
+	}
+	found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
+	if found || err != nil || len(terms) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("%s of %s: there is no %s with %s", nameList(fk.cols), w.table.name, parent.name, strings.Join(terms, ", ")), nil
+}
+
+// referenced tells whether rows of another table point to the rows of a write.
+func (db *DB) referenced(ctx context.Context, c *conn, w *change, fk foreignKey) (bool, error) {
+	refs := fk.targets(w.table)
+	if len(refs) != len(fk.cols) || len(refs) == 0 {
+		return false, nil
+	}
+	on := make([]string, len(refs))
+	for i, col := range fk.cols {
+		on[i] = "c." + quote(col.name) + " = t." + quote(refs[i].name)
+	}
+	var where where
+	where.add(w.match...)
+	sql := "SELECT 1 FROM " + quote(w.table.name) + " AS t JOIN " + quote(fk.cols[0].table.name) + " AS c ON " +
+		strings.Join(on, " AND ") + where.sql + " LIMIT 1"
+	return exists(ctx, c, sql, where.args)
+}
+
+// orphan refuses a path whose parent does not exist: /tickets/99/comments is
+// not found where there is no ticket 99. Without a foreign key nobody knows.
+func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
+	for _, f := range parents {
+		for _, fk := range f.col.table.fks {
+			parent := db.schema.table(fk.parent)
+			if parent == nil || len(fk.cols) != 1 || fk.cols[0] != f.col {
+				continue
+			}
+			refs := fk.targets(parent)
+			if len(refs) != 1 {
+				continue
+			}
+			key := []filter{{col: refs[0], vals: f.vals, null: f.null}}
+			var where where
+			where.add(key...)
+			found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return missing(parent, key)
+			}
+		}
+	}
+	return nil
+}
+
+// targets are the columns of the parent that a foreign key names.
+func (fk foreignKey) targets(parent *table) []*column {
+	if len(fk.refs) == 0 {
+		return parent.key
+	}
+	var out []*column
+	for _, name := range fk.refs {
+		if col := parent.col(name); col != nil {
+			out = append(out, col)
+		}
+	}
+	return out
+}
+
+func exists(ctx context.Context, c *conn, sql string, args []driver.Value) (found bool, err error) {
+	err = c.query(ctx, sql, args, 1, func([]driver.Value) error {
+		found = true
+		return nil
+	})
+	return found, err
+}
+
+// nameList spells columns for an error: "PlaylistId", "TrackId".
+func nameList(cols []*column) string {
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		names[i] = fmt.Sprintf("%q", c.name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// targetKey is what an operation's target depends on.
+type targetKey struct{ id, method, path, action, kind, resource string }
+
+// Initialize implements provider.Initializer. A contract digest other than that
+// of [Options.Contract] is refused. A simulator without a contract of its own (no
+// operations, no digests) gets the served one, derived from the tables.
+func (db *DB) Initialize(_ context.Context, p *provider.InitializeParams) (*provider.InitializeResult, error) {
+	res := &provider.InitializeResult{ProtocolVersion: provider.ProtocolVersion}
+	if len(p.Operations) == 0 && p.ContractDigest == nil && p.SurfaceDigest == nil {
+		contract, err := db.Contract()
+		res.Contract = contract
+		return res, err
+	}
+	if doc := db.opts.Contract; doc != nil && p.ContractDigest != nil {
+		if own := doc.ContractDigest(); own != *p.ContractDigest {
+			return nil, fmt.Errorf("the simulator serves the contract with digest %s, the fixture database was given one with digest %s; give both the same contract",
+				*p.ContractDigest, own)
+		}
+	}
+	for i := range p.Operations {
+		op := &p.Operations[i]
+		if g := db.target(op); g.reason != "" {
+			db.opts.Logf("fixture: %s is answered with unsupported_operation: %s", g.name, g.reason)
+		}
+	}
+	return res, nil
+}
+
+// Contract derives an AIR document from the tables, as JSON: list, read, create,
+// update, replace and delete for every table with a primary key, lists for
+// tables without one and for views. Equal schemas give equal bytes.
+func (db *DB) Contract() ([]byte, error) {
+	d, err := db.contract()
+	if err != nil {
+		return nil, err
+	}
+	return d.document.AppendJSON(nil), nil
+}
+
+// Invoke implements provider.Provider.
+func (db *DB) Invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+	g := db.target(&provider.Operation{OperationID: req.OperationID, Kind: req.Kind, Action: req.Action, Resource: req.Resource,
+		Method: req.Method, PathTemplate: req.PathTemplate, Paged: req.Page != nil})
+	if g.reason != "" {
+		return provider.Fail(provider.UnsupportedOperation, "the fixture database cannot answer %s: %s", g.name, g.reason), nil
+	}
+	var res *provider.Response
+	var err error
+	switch g.verb {
+	case listRows:
+		res, err = db.list(ctx, g, req)
+	case getRow:
+		res, err = db.read(ctx, g, req)
+	default:
+		res, err = db.write(ctx, g, req)
+	}
+	if err != nil {
+		return answer(err)
+	}
+	return res, nil
+}
+
+// target finds what an operation does: as the derived contract says where the
+// operation is one of its own, else by rule.
+func (db *DB) target(op *provider.Operation) *target {
+	key := targetKey{id: op.OperationID, method: op.Method, path: op.PathTemplate, action: op.Action, kind: string(op.Kind)}
+	if op.Resource != nil {
+		key.resource = *op.Resource
+	}
+	if g, ok := db.targets.Load(key); ok {
+		return g.(*target)
+	}
+	g := db.findTarget(op)
+	db.targets.Store(key, g)
+	return g
+}
+
+func (db *DB) findTarget(op *provider.Operation) *target {
+	if d, err := db.contract(); err == nil {
+		if g := d.targets[op.OperationID]; g != nil && g.name == op.Method+" "+op.PathTemplate {
+			return g
+		}
+	}
+	g := db.schema.mapOperation(op)
+	if doc := db.opts.Contract; doc != nil && g.table != nil {
+		for _, o := range doc.Operations {
+			if o.ID == op.OperationID {
+				g.page(o)
+			}
+		}
+	}
+	return g
+}
+
+// page learns how the contract pages.
+func (g *target) page(o *air.Operation) {
+	g.paging = map[string]bool{}
+	if p := o.Pagination; p != nil {
+		g.style = p.Style
+		g.paging[p.CursorParam], g.paging[p.PageSizeParam] = true, true
+	}
+}
+
+// obj builds an object of alternating keys and values; nil values are left out.
+func obj(pairs ...any) *canon.Value {
+	var members []canon.Member
+	for i := 0; i < len(pairs); i += 2 {
+		if v := val(pairs[i+1]); v != nil {
+			members = append(members, canon.Member{Key: pairs[i].(string), Value: v})
+		}
+	}
+	return canon.NewObject(members...)
+}
+
+// val turns what a contract is built of into a value.
+func val(v any) *canon.Value {
+	switch v := v.(type) {
+	case string:
+		return canon.NewString(v)
+	case bool:
+		return canon.NewBool(v)
+	case int:
+		return canon.NewInt(int64(v))
+	case []string:
+		elems := make([]*canon.Value, len(v))
+		for i, s := range v {
+			elems[i] = canon.NewString(s)
+		}
+		return canon.NewArray(elems...)
+	case []*canon.Value:
+		return canon.NewArray(v...)
+	case *canon.Value:
+		return v
+	}
+	return nil
+}

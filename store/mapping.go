@@ -1,0 +1,388 @@
+package store
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// How operations find their tables, by rule:
+//
+//  1. The noun. The last literal segment of the path that names a table
+//     (/artists/{id}/albums -> Album), else the operation's resource. Names
+//     meet in any case style and number: albums, Album, tbl_album do not, album
+//     and Albums do. A child table may carry its parent's name: /tickets/{id}/comments
+//     is comments, else ticket_comments.
+//  2. The key. Path parameters after the noun name the row: by the column's name
+//     (AlbumId), by noun and column (album_id -> id), else the primary key.
+//  3. Parents. Path parameters before the noun are filters, and values of new
+//     rows: a foreign key to the parent's table, else a column of that name.
+//  4. Query parameters and body fields meet columns by name.
+
+type verb uint8
+
+const (
+	listRows verb = iota
+	getRow
+	createRow
+	patchRow
+	replaceRow
+	deleteRow
+)
+
+// How a contract counts pages.
+const (
+	stylePage   = "page"
+	styleOffset = "offset"
+)
+
+// A target is what an operation does with which table.
+type target struct {
+	name    string // the operation, for messages
+	reason  string // why it cannot be served, "" when it can
+	table   *table
+	verb    verb
+	style   string // how the contract pages, "" when it does not say
+	key     []binding
+	parents []binding
+	ignored []string        // path parameters that no column takes
+	paging  map[string]bool // query parameters that page
+	derived map[string]*column
+}
+
+// A binding is a path parameter that names a column's value.
+type binding struct {
+	param string
+	col   *column
+}
+
+// A segment is one part of a path template.
+type segment struct {
+	literal string   // decoded, "" when the segment holds parameters
+	params  []string // names in order
+}
+
+func splitTemplate(path string) (segs []segment) {
+	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		var s segment
+		for rest := part; ; {
+			_, after, ok := strings.Cut(rest, "{")
+			name, after, closed := strings.Cut(after, "}")
+			if !ok || !closed {
+				break
+			}
+			s.params = append(s.params, name)
+			rest = after
+		}
+		if s.params == nil {
+			s.literal = part
+			if decoded, err := url.PathUnescape(part); err == nil {
+				s.literal = decoded
+			}
+			s.literal = strings.TrimSuffix(s.literal, ".json")
+		}
+		segs = append(segs, s)
+	}
+	return segs
+}
+
+// mapOperation finds the target of an operation by rule.
+func (s *schema) mapOperation(op *provider.Operation) *target {
+	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
+	segs := splitTemplate(op.PathTemplate)
+	at := s.findNoun(g, segs, op.Resource)
+	if g.table == nil {
+		return g
+	}
+	if g.pickVerb(op); g.reason != "" {
+		return g
+	}
+	for i, seg := range segs {
+		for _, param := range seg.params {
+			switch {
+			case i > at && g.verb != listRows && g.verb != createRow:
+				g.key = append(g.key, binding{param: param})
+			default:
+				s.bindParent(g, segs, i, param)
+			}
+		}
+	}
+	g.bindKey()
+	g.check()
+	return g
+}
+
+// findNoun sets the table and returns the index of the segment that names it.
+func (s *schema) findNoun(g *target, segs []segment, resource *string) (at int) {
+	last := -1
+	var looked []string
+	for i := len(segs) - 1; i >= 0; i-- {
+		name := segs[i].literal
+		if name == "" {
+			continue
+		}
+		if g.table = s.noun(name); g.table == nil {
+			g.table = s.childNoun(segs, i)
+		}
+		looked = append(looked, fmt.Sprintf("%q", name))
+		if g.table != nil || last >= 0 {
+			if g.table != nil {
+				return i
+			}
+			continue
+		}
+		last = i
+		if resource != nil && *resource != "" {
+			looked = append(looked, fmt.Sprintf("%q", *resource))
+			if g.table = s.noun(*resource); g.table != nil {
+				return resourceAt(segs, i)
+			}
+		}
+	}
+	names := make([]string, len(s.tables))
+	for i, t := range s.tables {
+		names[i] = t.name
+	}
+	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", strings.Join(looked, " or "), strings.Join(names, ", "))
+	return last
+}
+
+// resourceAt is the segment that a resource's row parameters follow, where the
+// last literal is a verb: /tickets/{id}/close is about {id}.
+func resourceAt(segs []segment, last int) int {
+	for i := last - 1; i > 0; i-- {
+		if segs[i].params != nil && segs[i-1].literal != "" {
+			return i - 1
+		}
+	}
+	return last
+}
+
+// noun finds the table that a noun of the contract means: as spelled, in any
+// letter case, in any case style, in any number.
+func (s *schema) noun(name string) *table {
+	if t := s.table(name); t != nil {
+		return t
+	}
+	n := normal(name)
+	for _, t := range s.tables {
+		if normal(t.name) == n {
+			return t
+		}
+	}
+	for _, t := range s.tables {
+		if sameThing(normal(t.name), n) {
+			return t
+		}
+	}
+	return nil
+}
+
+// childNoun finds a table named for the parent too: tickets, comments ->
+// ticket_comments.
+func (s *schema) childNoun(segs []segment, i int) *table {
+	for p := i - 1; p >= 0; p-- {
+		if parent := segs[p].literal; parent != "" {
+			return s.noun(singular(normal(parent)) + normal(segs[i].literal))
+		}
+	}
+	return nil
+}
+
+func (g *target) pickVerb(op *provider.Operation) {
+	switch {
+	case op.Paged || op.Kind == provider.KindList || op.Kind == provider.KindSearch:
+		g.verb = listRows
+	case op.Kind == provider.KindRead:
+		g.verb = getRow
+	case op.Kind == provider.KindCreate:
+		g.verb = createRow
+	case op.Kind == provider.KindUpdate && (op.Action == "replace" || op.Method == "PUT"):
+		g.verb = replaceRow
+	case op.Kind == provider.KindUpdate:
+		g.verb = patchRow
+	case op.Kind == provider.KindDelete:
+		g.verb = deleteRow
+	default:
+		g.reason = fmt.Sprintf("the action %q has no meaning for the rows of %s; the store lists, reads, creates, updates and deletes",
+			op.Action, g.table.name)
+	}
+}
+
+// bindParent finds the column that a parent's parameter filters.
+func (s *schema) bindParent(g *target, segs []segment, i int, param string) {
+	parent := ""
+	for p := i - 1; p >= 0 && parent == ""; p-- {
+		parent = segs[p].literal
+	}
+	if col := s.parentColumn(g.table, parent, param); col != nil {
+		g.parents = append(g.parents, binding{param, col})
+		return
+	}
+	g.ignored = append(g.ignored, param)
+}
+
+func (s *schema) parentColumn(t *table, parent, param string) *column {
+	owner := s.noun(parent)
+	if owner == t {
+		owner = nil
+	}
+	byName := t.named(normal(param))
+	ownID := byName != nil && len(t.key) == 1 && byName == t.key[0]
+	if byName != nil && !ownID {
+		return byName
+	}
+	if owner != nil {
+		for _, fk := range t.fks {
+			if strings.EqualFold(fk.parent, owner.name) && len(fk.cols) == 1 {
+				return fk.cols[0]
+			}
+		}
+	}
+	noun := singular(normal(parent))
+	for _, name := range []string{noun + normal(param), noun + "id", normal(param) + "id", noun} {
+		if col := t.named(name); col != nil {
+			return col
+		}
+	}
+	return nil
+}
+
+// named finds a column by its normal name.
+func (t *table) named(norm string) *column {
+	for _, c := range t.cols {
+		if c.norm == norm {
+			return c
+		}
+	}
+	return nil
+}
+
+// keyColumn finds the column that a parameter about a row of the table names.
+func (t *table) keyColumn(param string) *column {
+	n := normal(param)
+	if col := t.named(n); col != nil {
+		return col
+	}
+	noun := singular(normal(t.name))
+	if rest, ok := strings.CutPrefix(n, noun); ok && rest != "" {
+		if col := t.named(rest); col != nil {
+			return col
+		}
+	}
+	if col := t.named(noun + n); col != nil {
+		return col
+	}
+	return nil
+}
+
+// bindKey finds the columns of the key parameters: by name, else the primary key
+// by position.
+func (g *target) bindKey() {
+	for i := range g.key {
+		g.key[i].col = g.table.keyColumn(g.key[i].param)
+	}
+	for i := range g.key {
+		if g.key[i].col == nil && len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
+			g.key[i].col = g.table.key[i]
+		}
+	}
+}
+
+func (g *target) bound(col *column) bool {
+	for _, b := range g.key {
+		if b.col == col {
+			return true
+		}
+	}
+	return false
+}
+
+// check says why a mapped operation can still not be served.
+func (g *target) check() {
+	t := g.table
+	for _, b := range g.key {
+		if b.col == nil {
+			g.reason = fmt.Sprintf("the path parameter %q names no column of %s (%s)", b.param, t.name, nameList(t.cols))
+			return
+		}
+	}
+	switch g.verb {
+	case listRows, getRow:
+		return
+	case createRow:
+		if !t.view && !t.virtual {
+			return
+		}
+	case patchRow, replaceRow, deleteRow:
+		if len(g.key) == 0 {
+			g.reason = fmt.Sprintf("the path names no row of %s to change; it wants a parameter after %q", t.name, t.name)
+			return
+		}
+		if !g.single() {
+			g.reason = fmt.Sprintf("more than one row of %s may have the same %s; a change wants a key", t.name, bindingList(g.key))
+			return
+		}
+		if t.writable() {
+			return
+		}
+	}
+	what := "a table without a primary key"
+	if t.view {
+		what = "a view"
+	} else if t.virtual {
+		what = "a virtual table"
+	}
+	g.reason = fmt.Sprintf("%s is %s and can only be read", t.name, what)
+}
+
+// single tells whether the key parameters name one row.
+func (g *target) single() bool {
+	var filters []filter
+	for _, b := range append(g.key, g.parents...) {
+		filters = append(filters, filter{col: b.col, vals: make([]driver.Value, 1)})
+	}
+	return g.table.pins(filters)
+}
+
+func bindingList(list []binding) string {
+	cols := make([]*column, len(list))
+	for i, b := range list {
+		cols[i] = b.col
+	}
+	return nameList(cols)
+}
+
+// queryColumn finds the column that a query parameter filters, nil without one.
+func (g *target) queryColumn(param string) *column {
+	if g.derived != nil {
+		return g.derived[param]
+	}
+	n := normal(param)
+	if col := g.table.named(n); col != nil {
+		return col
+	}
+	if col := g.table.named(singular(n)); col != nil {
+		return col
+	}
+	return g.table.named(n + "id")
+}
+
+// pagingNames are parameters that page in many APIs. They count only where the
+// contract is not at hand and no column has the name.
+var pagingNames = map[string]bool{
+	"limit": true, "cursor": true, "page": true, "perpage": true, "pagesize": true, "offset": true, "skip": true, "top": true,
+	"startat": true, "maxresults": true, "after": true, "before": true, "pagetoken": true, "nextpagetoken": true,
+	"startingafter": true, "endingbefore": true, "first": true, "size": true, "count": true, "skiptoken": true, "start": true,
+}
+
+// pages tells whether a query parameter is about paging and no filter.
+func (g *target) pages(param string) bool {
+	if g.paging != nil {
+		return g.paging[param]
+	}
+	return pagingNames[normal(param)] && g.queryColumn(param) == nil
+}

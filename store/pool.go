@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+)
+
+// errClosed answers calls after Close.
+var errClosed = errors.New("the fixture database is closed")
+
+// A pool holds the connections of one private copy: some that read, one that
+// writes. All are opened at once, so that the copy's files can be unlinked while
+// they are in use: nothing is left behind, however the process ends.
+type pool struct {
+	readers chan *conn
+	writer  chan *conn
+	done    chan struct{}
+	once    sync.Once
+	size    int
+}
+
+// readerCount is how many calls read at once: a little more than can run, since
+// a connection also waits for its caller.
+func readerCount() int { return min(max(runtime.GOMAXPROCS(0)+1, 3), 8) }
+
+func newPool(writer *conn, readers []*conn) *pool {
+	p := &pool{
+		readers: make(chan *conn, len(readers)),
+		writer:  make(chan *conn, 1),
+		done:    make(chan struct{}),
+		size:    len(readers),
+	}
+	p.writer <- writer
+	for _, r := range readers {
+		p.readers <- r
+	}
+	return p
+}
+
+// take waits for a free connection of one kind.
+func (p *pool) take(ctx context.Context, from chan *conn) (*conn, error) {
+	select {
+	case <-p.done:
+		return nil, errClosed
+	default:
+	}
+	select {
+	case c := <-from:
+		return c, nil
+	case <-p.done:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// close waits for running calls until ctx ends, then closes the connections.
+// A second close does nothing.
+func (p *pool) close(ctx context.Context) (err error) {
+	p.once.Do(func() {
+		close(p.done)
+		for range p.size {
+			err = errors.Join(err, closeNext(ctx, p.readers))
+		}
+		// The writer goes last: it folds the log in.
+		err = errors.Join(err, closeNext(ctx, p.writer))
+	})
+	return err
+}
+
+func closeNext(ctx context.Context, from chan *conn) error {
+	select {
+	case c := <-from:
+		return c.close()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,14 @@
+package store
+
+import "strings"
+
+// quote spells a name of a table or column as an SQL identifier. It is the only
+// way a name enters SQL text; values are always bound.
+func quote(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// literal spells a text as an SQL string.
+func literal(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}

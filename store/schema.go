@@ -1,0 +1,337 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+)
+
+// A table is one table or view as the provider sees it. It does not change
+// after Open.
+type table struct {
+	name    string
+	cols    []*column // in table order; generated ones are there, hidden ones not
+	key     []*column // the primary key in key order, nil without one
+	order   []*column // what rows are ordered by: the key, or nil for rowid or nothing
+	rowid   string    // the name under which the rowid can be asked, "" without one
+	view    bool
+	virtual bool
+	fks     []foreignKey
+	unique  [][]*column // column sets that no two rows share, key included
+	trigger bool        // rows may look different after a write than it said
+	// every column as a select list, and as the end of a write
+	columns, returning string
+}
+
+// A column is one column of a table.
+type column struct {
+	table     *table
+	name      string
+	decl      string // the declared type as spelled, "" without one
+	class     class
+	affinity  affinity
+	notNull   bool
+	dflt      string // the default as SQL text, "" without one
+	generated bool
+	auto      bool   // INTEGER PRIMARY KEY: SQLite gives the value
+	norm      string // the name for matching, see normal
+	pos       int    // index in table.cols
+	lead      string // what stands before the value in a row: {"AlbumId": or ,"Title":
+}
+
+// A foreignKey says that cols hold a key of the table named parent.
+type foreignKey struct {
+	cols    []*column
+	parent  string
+	refs    []string // the parent's columns, empty for its primary key
+	cascade bool     // deleting or changing the parent changes rows here
+}
+
+// col finds a column by its exact name, then in any letter case.
+func (t *table) col(name string) *column {
+	for _, c := range t.cols {
+		if c.name == name {
+			return c
+		}
+	}
+	for _, c := range t.cols {
+		if strings.EqualFold(c.name, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// writable tells whether rows can be created, changed and deleted through the
+// table: it needs a key to name a row by.
+func (t *table) writable() bool { return !t.view && !t.virtual && len(t.key) > 0 }
+
+// required tells whether a new row must be given a value for the column.
+func (c *column) required() bool {
+	if c.auto || c.generated || c.dflt != "" {
+		return false
+	}
+	return c.notNull || slices.Contains(c.table.key, c)
+}
+
+// A schema is the tables of a fixture, sorted by name.
+type schema struct {
+	tables []*table
+	// entangled is set when writing one table may change another: triggers, or
+	// foreign keys with actions.
+	entangled bool
+	impure    bool // the schema asks for the time or for chance
+}
+
+// table finds a table by its exact name, then in any letter case.
+func (s *schema) table(name string) *table {
+	for _, t := range s.tables {
+		if t.name == name {
+			return t
+		}
+	}
+	for _, t := range s.tables {
+		if strings.EqualFold(t.name, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+// readSchema reads the tables of a database. warn hears of what is left out.
+func readSchema(ctx context.Context, c *conn, warn func(format string, args ...any)) (*schema, error) {
+	s := &schema{}
+	triggers, err := s.readMaster(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	const list = `SELECT name, type FROM pragma_table_list WHERE schema = 'main'
+		AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+	err = c.query(ctx, list, nil, 2, func(v []driver.Value) error {
+		kind := text(v[1])
+		s.tables = append(s.tables, &table{name: text(v[0]), view: kind == "view", virtual: kind == "virtual"})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept := s.tables[:0]
+	for _, t := range s.tables {
+		t.trigger = triggers[strings.ToLower(t.name)]
+		err := t.read(ctx, c)
+		switch {
+		case err != nil && t.view && ctx.Err() == nil:
+			warn("fixture: view %q is left out: %v", t.name, err)
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("table %q: %w", t.name, err)
+		}
+		kept = append(kept, t)
+		for _, fk := range t.fks {
+			s.entangled = s.entangled || fk.cascade
+		}
+	}
+	s.tables = kept
+	if len(s.tables) == 0 {
+		return nil, fmt.Errorf("the database has no tables, want at least one")
+	}
+	return s, nil
+}
+
+// readMaster looks at the schema's own SQL: which tables have triggers, and
+// whether anything asks for time or chance.
+func (s *schema) readMaster(ctx context.Context, c *conn) (triggers map[string]bool, err error) {
+	triggers = map[string]bool{}
+	const all = `SELECT type, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL`
+	err = c.query(ctx, all, nil, 3, func(v []driver.Value) error {
+		s.impure = s.impure || impure.MatchString(text(v[2]))
+		if text(v[0]) == "trigger" {
+			triggers[strings.ToLower(text(v[1]))] = true
+			s.entangled = true
+		}
+		return nil
+	})
+	return triggers, err
+}
+
+// read fills the table from SQLite's own description of it.
+func (t *table) read(ctx context.Context, c *conn) error {
+	if err := t.readColumns(ctx, c); err != nil {
+		return err
+	}
+	if t.view {
+		return t.tryList(ctx, c)
+	}
+	if err := t.readIndexes(ctx, c); err != nil {
+		return err
+	}
+	if err := t.readForeignKeys(ctx, c); err != nil {
+		return err
+	}
+	t.findRowid(c)
+	nulls, err := t.keyHasNull(ctx, c)
+	if err != nil {
+		return err
+	}
+	if t.order = t.key; nulls {
+		t.order = nil // NULL has no place in a comparison, the rowid has
+	}
+	return t.tryList(ctx, c)
+}
+
+// tryList proves that the rows can be read at all: every module, collation and
+// function that the table needs is there.
+func (t *table) tryList(ctx context.Context, c *conn) error {
+	return c.query(ctx, t.selectRows()+" LIMIT 0", nil, len(t.cols), func([]driver.Value) error { return nil })
+}
+
+func (t *table) readColumns(ctx context.Context, c *conn) error {
+	type keyPart struct {
+		at  int64
+		col *column
+	}
+	var key []keyPart
+	const info = `SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid`
+	err := c.query(ctx, info, []driver.Value{t.name}, 6, func(v []driver.Value) error {
+		if number(v[5]) == 1 {
+			return nil // a hidden column of a virtual table
+		}
+		col := &column{table: t, name: text(v[0]), decl: text(v[1]), notNull: number(v[2]) != 0,
+			dflt: text(v[3]), generated: number(v[5]) > 1, pos: len(t.cols)}
+		col.norm = normal(col.name)
+		if strings.EqualFold(strings.TrimSpace(col.dflt), "null") {
+			col.dflt = ""
+		}
+		col.affinity, col.class = classify(col.decl)
+		open := byte(',')
+		if col.pos == 0 {
+			open = '{'
+		}
+		col.lead = string(append(canon.AppendString([]byte{open}, col.name), ':'))
+		t.cols = append(t.cols, col)
+		if at := number(v[4]); at > 0 {
+			key = append(key, keyPart{at, col})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(t.cols) == 0 {
+		return fmt.Errorf("it has no columns that can be read")
+	}
+	t.columns, t.returning = selectList(t.cols, "t."), " RETURNING "+selectList(t.cols, "")
+	slices.SortFunc(key, func(a, b keyPart) int { return int(a.at - b.at) })
+	for _, k := range key {
+		t.key = append(t.key, k.col)
+	}
+	return nil
+}
+
+func (t *table) readIndexes(ctx context.Context, c *conn) error {
+	if len(t.key) > 0 {
+		t.unique = append(t.unique, t.key)
+	}
+	const unique = `SELECT l.name, i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i
+		WHERE l."unique" = 1 AND l.partial = 0 AND l.origin <> 'pk' ORDER BY l.name, i.seqno`
+	sets := map[string][]*column{}
+	var names []string
+	whole := map[string]bool{}
+	err := c.query(ctx, unique, []driver.Value{t.name}, 2, func(v []driver.Value) error {
+		name := text(v[0])
+		if _, ok := sets[name]; !ok {
+			names, whole[name] = append(names, name), true
+		}
+		col := t.col(text(v[1]))
+		if v[1] == nil || col == nil { // an expression
+			whole[name] = false
+		}
+		sets[name] = append(sets[name], col)
+		return nil
+	})
+	for _, name := range names {
+		if whole[name] {
+			t.unique = append(t.unique, sets[name])
+		}
+	}
+	return err
+}
+
+func (t *table) readForeignKeys(ctx context.Context, c *conn) error {
+	const keys = `SELECT id, "table", "from", "to", on_update, on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq`
+	last := int64(-1)
+	return c.query(ctx, keys, []driver.Value{t.name}, 6, func(v []driver.Value) error {
+		if id := number(v[0]); id != last {
+			last = id
+			acts := text(v[4]) + " " + text(v[5])
+			t.fks = append(t.fks, foreignKey{parent: text(v[1]),
+				cascade: strings.Contains(acts, "CASCADE") || strings.Contains(acts, "SET")})
+		}
+		fk := &t.fks[len(t.fks)-1]
+		if col := t.col(text(v[2])); col != nil {
+			fk.cols = append(fk.cols, col)
+		}
+		if v[3] != nil {
+			fk.refs = append(fk.refs, text(v[3]))
+		}
+		return nil
+	})
+}
+
+// findRowid finds a name for the rowid that no column hides, and whether the
+// single key column is the rowid itself.
+func (t *table) findRowid(c *conn) {
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if t.col(name) != nil {
+			continue
+		}
+		if _, err := c.prepare("SELECT t." + name + " FROM " + quote(t.name) + " AS t LIMIT 0"); err == nil {
+			t.rowid = name
+			break
+		}
+	}
+	// "INTEGER" exactly: any other spelling makes an ordinary key.
+	if len(t.key) == 1 && strings.EqualFold(t.key[0].decl, "INTEGER") && t.rowid != "" && !t.virtual {
+		t.key[0].auto = true
+	}
+}
+
+// keyHasNull looks for rows whose key is partly NULL, which SQLite allows in
+// keys of rowid tables that are not its rowid.
+func (t *table) keyHasNull(ctx context.Context, c *conn) (found bool, err error) {
+	var terms []string
+	for _, k := range t.key {
+		if !k.notNull && !k.auto {
+			terms = append(terms, "t."+quote(k.name)+" IS NULL")
+		}
+	}
+	if t.rowid == "" || len(terms) == 0 {
+		return false, nil
+	}
+	sql := "SELECT 1 FROM " + quote(t.name) + " AS t WHERE " + strings.Join(terms, " OR ") + " LIMIT 1"
+	err = c.query(ctx, sql, nil, 1, func([]driver.Value) error {
+		found = true
+		return nil
+	})
+	return found, err
+}
+
+// text and number read what SQLite's own tables hold.
+func text(v driver.Value) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+func number(v driver.Value) int64 {
+	n, _ := v.(int64)
+	return n
+}

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// Options change how a fixture database is opened. The zero value and nil are
+// the defaults.
+type Options struct {
+	// Contract is the served contract. It tells how operations page, and another
+	// contract's digest is refused by [DB.Initialize]. Nil: operations are taken as
+	// `initialize` and each request describe them.
+	Contract *air.Document
+	// Seed decides what random functions in the schema give. The simulator's seed
+	// from `initialize` does not replace it.
+	Seed uint32
+	// Now is where the virtual clock starts; each call moves it by one second. The
+	// zero time is 2026-01-01T00:00:00Z.
+	Now time.Time
+	// Name is the service's name in the derived contract, "" for the file's name.
+	Name string
+	// TempDir is where the private copy is made, "" for the system's own.
+	TempDir string
+	// Logf hears of what is left out of a fixture. Nil hears nothing.
+	Logf func(format string, args ...any)
+}
+
+// A DB is a private copy of a fixture database and the provider over it. Its
+// methods may be called by several goroutines at once.
+type DB struct {
+	opts   Options
+	name   string // of the service
+	schema *schema
+	pool   *pool
+	dir    string // of the copy, "" once it is unlinked
+	totals *totals
+
+	contract func() (*derivation, error)
+	targets  sync.Map // targetKey to *target
+	calls    sync.Mutex
+	call     int64
+}
+
+var (
+	_ provider.Provider    = (*DB)(nil)
+	_ provider.Initializer = (*DB)(nil)
+	_ provider.Closer      = (*DB)(nil)
+)
+
+// Open takes a private copy of the SQLite file at path and opens it. The file
+// and its folder are only read, and may be read-only; what its -wal or -journal
+// companion holds is in the copy. The copy is unlinked at once where the system
+// allows it, so that not even a killed process leaves it behind.
+//
+// Errors name the path and what is wrong with it: no SQLite file, no tables, a
+// module that this build of SQLite does not have.
+func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
+	db, err := open(ctx, opts, func(dir string) error { return copyFixture(path, dir) })
+	if err != nil {
+		return nil, fmt.Errorf("fixture %s: %w", path, explain(err))
+	}
+	if db.name == "" {
+		db.name = cmp.Or(slug(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), "fixture")
+	}
+	return db, nil
+}
+
+// OpenSQL builds a database from SQL text and opens it as [Open] does.
+func OpenSQL(ctx context.Context, sql string, opts *Options) (*DB, error) {
+	db, err := open(ctx, opts, func(dir string) error {
+		c, err := openConn(filepath.Join(dir, copyName), true)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.exec(sql), c.close())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("fixture SQL: %w", explain(err))
+	}
+	if db.name == "" {
+		db.name = "fixture"
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, opts *Options, fill func(dir string) error) (db *DB, err error) {
+	db = &DB{totals: newTotals()}
+	if opts != nil {
+		db.opts = *opts
+	}
+	if db.opts.Logf == nil {
+		db.opts.Logf = func(string, ...any) {}
+	}
+	if db.opts.Now.IsZero() {
+		db.opts.Now = epoch
+	}
+	db.name = slug(db.opts.Name)
+	db.contract = sync.OnceValues(func() (*derivation, error) { return derive(db.name, db.schema) })
+	dir, err := os.MkdirTemp(db.opts.TempDir, "anvil-fixture-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	if err := fill(dir); err != nil {
+		return nil, err
+	}
+	if err := db.connect(ctx, filepath.Join(dir, copyName)); err != nil {
+		return nil, err
+	}
+	if os.RemoveAll(dir) != nil {
+		db.dir = dir // in use, as Windows sees it: Close removes it
+	}
+	return db, nil
+}
+
+// connect opens every connection on the copy and reads the schema.
+func (db *DB) connect(ctx context.Context, file string) (err error) {
+	var conns []*conn
+	defer func() {
+		if err != nil {
+			for _, c := range conns {
+				c.close()
+			}
+		}
+	}()
+	for i := range 1 + readerCount() {
+		c, err := openConn(file, i == 0)
+		if err != nil {
+			return err
+		}
+		conns = append(conns, c)
+		if i == 0 {
+			if db.schema, err = readSchema(ctx, c, db.opts.Logf); err != nil {
+				return err
+			}
+		}
+		if err := db.equip(ctx, c); err != nil {
+			return err
+		}
+	}
+	db.pool = newPool(conns[0], conns[1:])
+	return nil
+}
+
+// equip makes a connection ready: its clock where the schema asks for one, and
+// its files open before they are unlinked.
+func (db *DB) equip(ctx context.Context, c *conn) error {
+	if db.schema.impure {
+		c.clock = &clock{}
+		c.clock.set(db.opts.Now, db.opts.Seed, 0)
+		if err := c.clock.install(c.raw); err != nil {
+			return err
+		}
+	} else if err := c.exec("PRAGMA trusted_schema=OFF"); err != nil {
+		// The clock's functions would count as unsafe there; without a clock, a
+		// fixture may use nothing but what is harmless.
+		return err
+	}
+	c.dropStmts()
+	_, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil)
+	return err
+}
+
+// explain adds what to do to errors of SQLite that a fixture's owner can act on.
+func explain(err error) error {
+	msg := err.Error()
+	switch {
+	case strings.Contains(msg, "no such module: "):
+		_, name, _ := strings.Cut(msg, "no such module: ")
+		return fmt.Errorf("%w: the fixture needs the SQLite module %q, which this build does not have; "+
+			"drop that table from the fixture, or use FTS4 in the place of FTS5", err, name)
+	case strings.Contains(msg, "no such collation sequence"), strings.Contains(msg, "no such function"):
+		return fmt.Errorf("%w: the fixture was made by a program that added it; drop what needs it from the fixture", err)
+	}
+	return err
+}
+
+// Close waits for running calls, at most until ctx ends, and drops the copy.
+func (db *DB) Close(ctx context.Context) error {
+	err := db.pool.close(ctx)
+	if db.dir != "" {
+		err = errors.Join(err, os.RemoveAll(db.dir))
+	}
+	return err
+}
+
+// reader takes a connection for a call that only reads.
+func (db *DB) reader(ctx context.Context, req *provider.Request) (*conn, error) {
+	c, err := db.pool.take(ctx, db.pool.readers)
+	if err == nil {
+		db.setClock(c, req)
+	}
+	return c, err
+}
+
+func (db *DB) release(c *conn) { db.pool.readers <- c }
+
+// setClock moves a connection's clock to the call: the position that its
+// request id tells, else a count.
+func (db *DB) setClock(c *conn, req *provider.Request) {
+	if c.clock == nil {
+		return
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(req.RequestID, "r"), 10, 32)
+	if err != nil {
+		db.calls.Lock()
+		db.call++
+		n = db.call
+		db.calls.Unlock()
+	}
+	c.clock.set(db.opts.Now, db.opts.Seed, n)
+}

@@ -1,0 +1,90 @@
+package store
+
+import "sync"
+
+// totalsLimit bounds the counts that are remembered.
+const totalsLimit = 1024
+
+// totals remembers how many rows a query has, until a write may have changed it:
+// counting a large table again for each of its pages would cost more than they do.
+type totals struct {
+	mu     sync.Mutex
+	epoch  map[*table]uint64 // how often the table was written
+	all    uint64            // how often every table may have been
+	writes uint64            // how often any table was
+	counts map[totalKey]total
+}
+
+type totalKey struct {
+	table *table
+	query string
+}
+
+type total struct {
+	at epochs
+	n  int64
+}
+
+// epochs is a moment in a table's life.
+type epochs struct{ table, all uint64 }
+
+func newTotals() *totals {
+	return &totals{epoch: map[*table]uint64{}, counts: map[totalKey]total{}}
+}
+
+func keyOfTotal(t *table, filters []filter) totalKey {
+	if len(filters) == 0 {
+		return totalKey{t, ""}
+	}
+	var key []byte
+	for _, f := range filters {
+		key = append(key, byte(f.col.pos), byte(f.col.pos>>8), byte(len(f.vals)), byte(len(f.vals)>>8), byte(bit(f.null)))
+		for _, v := range f.vals {
+			key = appendKeyValue(key, v)
+		}
+	}
+	return totalKey{t, string(key)}
+}
+
+// get returns a remembered count. Without one, at is to be handed to put; it is
+// taken before the counting begins, so that a count which a write overtook is
+// never used.
+func (s *totals) get(t *table, filters []filter) (n int64, known bool, at epochs) {
+	key := keyOfTotal(t, filters)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at = s.now(t)
+	got, ok := s.counts[key]
+	return got.n, ok && got.at == at, at
+}
+
+// now is the present moment of a table. A view shows rows of tables that it does
+// not name here, so any write may change it.
+func (s *totals) now(t *table) epochs {
+	if t.view || t.virtual {
+		return epochs{s.writes, s.all}
+	}
+	return epochs{s.epoch[t], s.all}
+}
+
+func (s *totals) put(t *table, filters []filter, at epochs, n int64) {
+	key := keyOfTotal(t, filters)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.counts) >= totalsLimit {
+		clear(s.counts)
+	}
+	s.counts[key] = total{at, n}
+}
+
+// changed forgets the counts of a table, or of all where one write may reach
+// others.
+func (s *totals) changed(t *table, everything bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.epoch[t]++
+	s.writes++
+	if everything {
+		s.all++
+	}
+}

@@ -1,0 +1,169 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+)
+
+// maxSegments bounds the segments of all patterns together.
+const maxSegments = 256
+
+// A state is the set of pattern positions that a path has reached.
+type state [maxSegments / 64]uint64
+
+func (s *state) set(i int)      { s[i>>6] |= 1 << (i & 63) }
+func (s *state) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
+func (s state) none() bool      { return s == state{} }
+
+// patterns are JSON Pointers in which * stands for one segment and ** for any
+// number of them, none too. They are matched step by step along a path, so that
+// a comparison pays nothing where no pattern can match any more.
+type patterns struct {
+	texts []string
+	segs  []segment
+	start state
+}
+
+type segment struct {
+	kind segKind
+	text string
+	pat  int // the pattern it belongs to
+}
+
+type segKind uint8
+
+const (
+	segLiteral segKind = iota
+	segAny             // *
+	segMany            // **
+	segEnd             // the pattern matches here
+)
+
+func compilePatterns(option string, texts []string) (*patterns, error) {
+	p := &patterns{texts: texts}
+	for i, text := range texts {
+		if !strings.HasPrefix(text, "/") {
+			return nil, &OptionError{Option: option, Msg: fmt.Sprintf("found %q, want a JSON Pointer", text),
+				Next: "such as /provider/meta, /response/items/*/id or /**/updated_at"}
+		}
+		at := len(p.segs)
+		for seg := range strings.SplitSeq(text[1:], "/") {
+			s, err := parseSegment(seg)
+			if err != nil {
+				return nil, &OptionError{Option: option, Msg: fmt.Sprintf("%q: %v", text, err)}
+			}
+			s.pat = i
+			p.segs = append(p.segs, s)
+		}
+		p.segs = append(p.segs, segment{kind: segEnd, pat: i})
+		if len(p.segs) > maxSegments {
+			return nil, &OptionError{Option: option, Msg: fmt.Sprintf("more than %d path segments in all patterns together", maxSegments),
+				Next: "join patterns with * and **"}
+		}
+		p.enter(&p.start, at)
+	}
+	return p, nil
+}
+
+func parseSegment(seg string) (segment, error) {
+	switch seg {
+	case "*":
+		return segment{kind: segAny}, nil
+	case "**":
+		return segment{kind: segMany}, nil
+	}
+	for i := strings.IndexByte(seg, '~'); i >= 0 && i < len(seg); i++ {
+		if seg[i] == '~' && (i+1 == len(seg) || seg[i+1] != '0' && seg[i+1] != '1') {
+			return segment{}, fmt.Errorf("~ stands before neither 0 nor 1; write ~0 for ~ and ~1 for /")
+		}
+	}
+	return segment{text: strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)}, nil
+}
+
+// enter adds position i, and what ** lets through without a segment.
+func (p *patterns) enter(s *state, i int) {
+	for s.set(i); p.segs[i].kind == segMany; s.set(i) {
+		i++
+	}
+}
+
+// key is the state one object key further. lit is the key as it stands.
+func (p *patterns) key(s state, lit []byte) state {
+	if s.none() {
+		return s
+	}
+	name := lit[1 : len(lit)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		return advance(p, s, canon.Unquote(lit))
+	}
+	return advance(p, s, name)
+}
+
+// name is the state one object key further, the key decoded.
+func (p *patterns) name(s state, key string) state {
+	if s.none() {
+		return s
+	}
+	return advance(p, s, key)
+}
+
+// index is the state one array element further.
+func (p *patterns) index(s state, i int) state {
+	if s.none() {
+		return s
+	}
+	var buf [20]byte
+	return advance(p, s, strconv.AppendInt(buf[:0], int64(i), 10))
+}
+
+func advance[S string | []byte](p *patterns, s state, name S) (next state) {
+	for i := range p.segs {
+		if !s.has(i) {
+			continue
+		}
+		switch seg := &p.segs[i]; seg.kind {
+		case segMany:
+			p.enter(&next, i)
+		case segAny:
+			p.enter(&next, i+1)
+		case segLiteral:
+			if seg.text == string(name) {
+				p.enter(&next, i+1)
+			}
+		}
+	}
+	return next
+}
+
+// match returns the first pattern that matches the whole path, -1 without one.
+func (p *patterns) match(s state) int {
+	if s.none() {
+		return -1
+	}
+	for i := range p.segs {
+		if p.segs[i].kind == segEnd && s.has(i) {
+			return p.segs[i].pat
+		}
+	}
+	return -1
+}
+
+// appendPointer appends one segment to a JSON Pointer.
+func appendPointer(path []byte, name string) []byte {
+	path = append(path, '/')
+	for i := range len(name) {
+		switch name[i] {
+		case '~':
+			path = append(path, "~0"...)
+		case '/':
+			path = append(path, "~1"...)
+		default:
+			path = append(path, name[i])
+		}
+	}
+	return path
+}

@@ -1,0 +1,308 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+)
+
+// A tally is what some steps add to a report.
+type tally struct {
+	same, changed, missing, inserted, moved int
+	findings                                int
+	ignored                                 []int
+	calls                                   []Call
+	room                                    int // findings that calls may still hold; negative: any number
+	first                                   *Call
+}
+
+// merge adds part, which may hold more calls than there is room for.
+func (t *tally) merge(part *tally) {
+	if part == nil {
+		return
+	}
+	t.same += part.same
+	t.changed += part.changed
+	t.missing += part.missing
+	t.inserted += part.inserted
+	t.moved += part.moved
+	t.findings += part.findings
+	for i := range t.ignored {
+		t.ignored[i] += part.ignored[i]
+	}
+	if t.first == nil {
+		t.first = part.first
+	}
+	for _, c := range part.calls {
+		t.keep(c)
+	}
+}
+
+func (t *tally) keep(c Call) {
+	if t.room == 0 {
+		return
+	}
+	if t.room > 0 {
+		if c.Kind != CallChanged {
+			t.room--
+		}
+		if over := len(c.Findings) - t.room; over > 0 {
+			c.More += over
+			c.Findings = c.Findings[:t.room]
+		}
+		t.room -= len(c.Findings)
+	}
+	t.calls = append(t.calls, c)
+}
+
+func (t *tally) report(r *Report) {
+	r.Same, r.Changed, r.Missing, r.Inserted, r.Moved = t.same, t.changed, t.missing, t.inserted, t.moved
+	r.Findings, r.Calls, r.First = t.findings, t.calls, t.first
+}
+
+// A job says how the pairs of one attempt are compared.
+type job struct {
+	pats   *patterns
+	byCall bool // seq and request ids may differ
+	strict bool // calls that ask something else end the attempt
+}
+
+// A batch is some steps in order, with their lines copied into one buffer.
+type batch struct {
+	steps []step
+	spans [][4]int // of a and b in buf
+	buf   []byte
+	out   tally
+	err   error
+	done  chan struct{}
+}
+
+// batchSize is how much text a batch gathers before a worker gets it, in bytes.
+const batchSize = 256 << 10
+
+func (b *batch) add(st step) {
+	from := len(b.buf)
+	b.buf = append(b.buf, st.a.text...)
+	mid := len(b.buf)
+	b.buf = append(b.buf, st.b.text...)
+	b.spans = append(b.spans, [4]int{from, mid, mid, len(b.buf)})
+	b.steps = append(b.steps, st)
+}
+
+// compare runs the steps that produce emits through the workers and adds up what
+// they find, in order. The sum does not depend on the number of workers.
+func (d *differ) compare(ctx context.Context, j job, room int, produce func(emit func(step) error) error) (*tally, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	jobs, order := make(chan *batch), make(chan *batch, 2*d.workers)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(jobs)
+	for range d.workers {
+		wg.Go(func() {
+			w := newWorker(d, j)
+			for b := range jobs {
+				w.run(b)
+				close(b.done)
+			}
+		})
+	}
+	sum := &tally{ignored: make([]int, len(d.opts.Ignore)), room: room}
+	collected := make(chan error, 1)
+	go func() { collected <- collect(ctx, cancel, order, sum) }()
+	err := feed(ctx, jobs, order, produce)
+	close(order)
+	return sum, firstCause(<-collected, err)
+}
+
+// firstCause prefers what a worker found to the end of work it brought about.
+func firstCause(found, feeding error) error {
+	if found != nil && !errors.Is(found, context.Canceled) {
+		return found
+	}
+	if feeding != nil {
+		return feeding
+	}
+	return found
+}
+
+func feed(ctx context.Context, jobs, order chan<- *batch, produce func(emit func(step) error) error) error {
+	cur := &batch{done: make(chan struct{})}
+	flush := func() error {
+		if len(cur.steps) == 0 {
+			return nil
+		}
+		for _, ch := range []chan<- *batch{order, jobs} {
+			select {
+			case ch <- cur:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		cur = &batch{done: make(chan struct{})}
+		return nil
+	}
+	err := produce(func(st step) error {
+		cur.add(st)
+		if len(cur.buf) < batchSize {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+func collect(ctx context.Context, cancel func(), order <-chan *batch, sum *tally) error {
+	for b := range order {
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b.err != nil {
+			cancel()
+			return b.err
+		}
+		sum.merge(&b.out)
+	}
+	return nil
+}
+
+// A worker compares the steps of one batch after the other.
+type worker struct {
+	d *differ
+	job
+	quick quick
+}
+
+func newWorker(d *differ, j job) *worker {
+	return &worker{d: d, job: j, quick: quick{pats: j.pats, ignored: make([]int, len(j.pats.texts))}}
+}
+
+func (w *worker) run(b *batch) {
+	b.out = tally{ignored: make([]int, len(w.d.opts.Ignore)), room: w.d.opts.Max}
+	for i, st := range b.steps {
+		s := b.spans[i]
+		st.a.text, st.b.text = b.buf[s[0]:s[1]], b.buf[s[2]:s[3]]
+		b.out.same += st.same
+		if b.err = w.step(st, &b.out); b.err != nil {
+			return
+		}
+	}
+}
+
+func (w *worker) step(st step, out *tally) error {
+	st.moved = st.moved && !w.d.opts.Unordered
+	hasA, hasB := len(st.a.text) > 0, len(st.b.text) > 0
+	if !hasA && !hasB {
+		return nil // the count of equal pairs at the end
+	}
+	if hasA && hasB && !st.moved && !w.d.opts.Bytes && w.quickly(st) {
+		out.same++
+		for i := range out.ignored {
+			out.ignored[i] += w.quick.ignored[i]
+		}
+		return nil
+	}
+	return w.closely(st, hasA, hasB, out)
+}
+
+// quickly reports whether the pair is equal, as far as it can tell.
+func (w *worker) quickly(st step) bool {
+	w.quick.idA, w.quick.idB = nil, nil
+	if w.byCall {
+		x, errA := readHead(w.d.a.name, st.a)
+		y, errB := readHead(w.d.b.name, st.b)
+		if errA != nil || errB != nil {
+			return false
+		}
+		w.quick.idA, w.quick.idB = x.requestID, y.requestID
+	}
+	return w.quick.equalLines(st.a.text, st.b.text)
+}
+
+// closely parses the lines and finds what differs.
+func (w *worker) closely(st step, hasA, hasB bool, out *tally) error {
+	var c Call
+	var a, b *canon.Value
+	var err error
+	if hasA {
+		if a, err = parseEntry(w.d.a.name, st.a); err != nil {
+			return err
+		}
+		c.Old = refOf(a, st.a)
+	}
+	if hasB {
+		if b, err = parseEntry(w.d.b.name, st.b); err != nil {
+			return err
+		}
+		c.New = refOf(b, st.b)
+	}
+	switch {
+	case !hasB:
+		c.Kind, c.Stage = CallMissing, StageRequest
+		out.missing++
+	case !hasA:
+		c.Kind, c.Stage = CallInserted, StageRequest
+		out.inserted++
+	default:
+		return w.pair(st, a, b, c, out)
+	}
+	out.found(c, 1)
+	return nil
+}
+
+// pair adds the differences of two parsed entries.
+func (w *worker) pair(st step, a, b *canon.Value, c Call, out *tally) error {
+	if w.strict && !sameCall(st, w.pats) {
+		return errNotBySeq
+	}
+	cmp := comparer{pats: w.pats, bytes: w.d.opts.Bytes, room: max(w.d.opts.Max, -1), ignored: make([]int, len(w.pats.texts))}
+	if w.byCall {
+		cmp.idA, cmp.idB = a.Get("requestId").Text(), b.Get("requestId").Text()
+	}
+	keys := cmp.entries(a, b)
+	if cmp.bytes {
+		cmp.spelling(a, b, st.a.text, st.b.text)
+	}
+	for i := range out.ignored {
+		out.ignored[i] += cmp.ignored[i]
+	}
+	c.Findings, c.More = cmp.findings, cmp.count-len(cmp.findings)
+	c.Kind, c.Stage = CallChanged, stageOf(a, b, keys)
+	switch {
+	case st.moved:
+		c.Kind, c.Stage = CallMoved, StageOrder
+		out.moved++
+		out.found(c, 1+cmp.count)
+	case cmp.count > 0:
+		out.changed++
+		out.found(c, cmp.count)
+	default:
+		out.same++
+	}
+	return nil
+}
+
+// found adds a call with so many findings.
+func (t *tally) found(c Call, findings int) {
+	t.findings += findings
+	if t.first == nil {
+		first := c
+		first.Findings = slices.Clone(c.Findings)
+		t.first = &first
+	}
+	t.keep(c)
+}
+
+func sameCall(st step, pats *patterns) bool {
+	toolA, callA, okA := identify(st.a.text, pats)
+	toolB, callB, okB := identify(st.b.text, pats)
+	return okA == okB && toolA == toolB && callA == callB
+}
