@@ -71,6 +71,9 @@ func newDeck(o *Options, read func(*card) *asked) (*deck, error) {
 func (d *deck) add(c *card) {
 	a := d.read(c)
 	c.pos, c.key, c.idem = len(d.cards), a.matchKey(d.rules), a.key
+	if c.pages != nil && c.pages.head != nil {
+		c.key[0] ^= 0xFF // no request that begins a query may find it
+	}
 	d.cards = append(d.cards, c)
 	s := d.byKey[c.key]
 	if s == nil {
@@ -191,15 +194,38 @@ type Stats struct {
 func (d *deck) stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := Stats{Interactions: len(d.cards), Misses: d.misses}
+	s := Stats{Misses: d.misses}
 	for _, c := range d.cards {
-		if c.used {
-			s.Used++
-		} else {
-			s.Unused = append(s.Unused, c.it)
+		var used, unused []*tape.Interaction
+		switch {
+		case c.pages != nil:
+			used, unused = c.pages.reached()
+		case c.used:
+			used = c.interactions()
+		default:
+			unused = c.interactions()
 		}
+		s.Used += len(used)
+		s.Unused = append(s.Unused, unused...)
+		s.Interactions += len(used) + len(unused)
 	}
 	return s
+}
+
+// touch says that a page was given beside the deck: what follows is no retry.
+func (d *deck) touch(c *card) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = nil
+	c.used = true
+}
+
+// missed counts a miss that was found beside the deck.
+func (d *deck) missed(m *Miss) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.misses++
+	return m
 }
 
 // interactions are the exchanges behind a card.

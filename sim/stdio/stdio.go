@@ -238,7 +238,9 @@ func (p *Process) Invoke(ctx context.Context, req *provider.Request) (*provider.
 	case a.err != nil:
 		return nil, a.err
 	case a.failure != nil:
-		return nil, unavailable("State provider could not process the request: %v", a.failure)
+		e := unavailable("State provider could not process the request: %v", a.failure)
+		e.Data = a.failure.Data
+		return nil, e
 	case a.result == nil:
 		return nil, &provider.MalformedError{Reason: "expected a 'result' or an 'error'"}
 	}
