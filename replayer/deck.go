@@ -10,6 +10,7 @@ import (
 // methods may be called by several goroutines.
 type deck struct {
 	rules     *rules
+	told      func(*Miss)
 	afterLast AfterLast
 	order     Order
 	read      func(*card) *asked // the comparable form, made again for a miss
@@ -57,6 +58,10 @@ func newDeck(o *Options, read func(*card) *asked) (*deck, error) {
 	d := &deck{
 		rules: r, afterLast: AfterError, order: OrderCausal, read: read,
 		byKey: map[matchKey]*stack{}, byGroup: map[string][]*card{}, keyed: map[keyedCall]*card{},
+	}
+	d.told = func(*Miss) {}
+	if o != nil && o.Missed != nil {
+		d.told = o.Missed
 	}
 	if o != nil && o.AfterLast != "" {
 		d.afterLast = o.AfterLast

@@ -40,6 +40,9 @@ type Options struct {
 	Match, Ignore []string
 	AfterLast     AfterLast // "" is error
 	Order         Order     // "" is causal
+	// Missed is told of each miss, beside the error that the caller gets. It may be
+	// called by several goroutines at once. Nil tells nobody.
+	Missed func(*Miss)
 }
 
 // Check reports an option that means nothing, with what is accepted.

@@ -1,6 +1,7 @@
 package replayer
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/anvil-sim/anvil/replayer/tape"
@@ -45,6 +46,10 @@ func newPlayer(tapes []*tape.Tape, o *Options, hosts bool) (*Player, error) {
 func (p *Player) Answer(r *tape.Request) (*tape.Interaction, error) {
 	c, err := p.deck.take(readRequest(r, p.hosts))
 	if err != nil {
+		var miss *Miss
+		if errors.As(err, &miss) {
+			p.deck.told(miss)
+		}
 		return nil, err
 	}
 	return c.it, nil

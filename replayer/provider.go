@@ -26,7 +26,7 @@ const CodeMiss = -32004
 type Provider struct {
 	contract *contract
 	deck     *deck
-	apart    []tape.Skip // interactions of no operation
+	apart    []*tape.Interaction // of no operation
 
 	mu     sync.Mutex
 	chains []*chain
@@ -71,8 +71,7 @@ func (p *Provider) add(it *tape.Interaction) error {
 		return err
 	}
 	if b == nil {
-		p.apart = append(p.apart, tape.Skip{Position: it.Position, Line: it.Line, Reason: fmt.Sprintf(
-			"%s %s is no operation of the contract", it.Request.Method, it.Request.URL)})
+		p.apart = append(p.apart, it)
 		return nil
 	}
 	p.cards[it] = b
@@ -186,6 +185,7 @@ func (p *Provider) Invoke(_ context.Context, req *provider.Request) (*provider.R
 	}
 	var miss *Miss
 	if errors.As(err, &miss) {
+		p.deck.told(miss)
 		return nil, rpcError(miss)
 	}
 	return resp, err
@@ -357,4 +357,4 @@ func (p *Provider) Stats() Stats {
 }
 
 // Apart lists the interactions that belong to no operation of the contract.
-func (p *Provider) Apart() []tape.Skip { return p.apart }
+func (p *Provider) Apart() []*tape.Interaction { return p.apart }
