@@ -42,7 +42,7 @@ func (o *operation) answer(it *tape.Interaction) (*provider.Response, error) {
 // failed is how an exchange that ended without an answer is told.
 func failed(f *tape.Failure) *provider.Response {
 	code := provider.UpstreamUnavailable
-	if f.Timeout {
+	if f.TimedOut {
 		code = provider.UpstreamTimeout
 	}
 	return provider.Fail(code, "%s", f.Message)

@@ -66,8 +66,8 @@ func failure(message string) *Failure {
 	}
 	lower := strings.ToLower(message)
 	return &Failure{
-		Timeout: strings.Contains(lower, "timeout") || strings.Contains(lower, "timed out") || strings.Contains(lower, "deadline exceeded"),
-		Message: message,
+		TimedOut: strings.Contains(lower, "timeout") || strings.Contains(lower, "timed out") || strings.Contains(lower, "deadline exceeded"),
+		Message:  message,
 	}
 }
 

@@ -112,7 +112,7 @@ func (i *Interaction) readRecording(obj []byte) error {
 		return errors.New("want an answer or an error")
 	}
 	i.Failure = failure(textOf(failed, "message"))
-	i.Failure.Timeout = i.Failure.Timeout || textOf(failed, "code") == "upstream_timeout"
+	i.Failure.TimedOut = i.Failure.TimedOut || textOf(failed, "code") == "upstream_timeout"
 	return nil
 }
 

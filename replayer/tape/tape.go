@@ -92,11 +92,18 @@ type Response struct {
 	Duration time.Duration // 0 when it was not recorded
 }
 
-// A Failure is how an exchange ended without an answer.
+// A Failure is how an exchange ended without an answer. It is a net.Error as far
+// as a caller asks for Timeout.
 type Failure struct {
-	Timeout bool
-	Message string
+	TimedOut bool
+	Message  string
 }
+
+// Timeout reports whether the exchange ended because of a deadline.
+func (f *Failure) Timeout() bool { return f.TimedOut }
+
+// Temporary is what net.Error asks for; it says the same as Timeout.
+func (f *Failure) Temporary() bool { return f.TimedOut }
 
 // Error implements error.
 func (f *Failure) Error() string { return "recorded failure: " + f.Message }
