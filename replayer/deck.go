@@ -100,6 +100,7 @@ func (d *deck) take(a *asked) (*card, error) {
 		return c, nil
 	}
 	d.misses++
+	d.last = nil
 	d.mu.Unlock()
 	return nil, d.explain(a, reason)
 }

@@ -118,10 +118,32 @@ func (d *deck) compared(a *asked) []Value {
 	var list []Value
 	for i := range a.fields {
 		if f := &a.fields[i]; d.rules.keeps(a.op, f) {
-			list = append(list, Value{f.label(), clip(f.value)})
+			list = append(list, Value{f.label(), clip(shown(f.value))})
 		}
 	}
 	return list
+}
+
+// shown is a value as people write it: the identity form of a number has always
+// an exponent.
+func shown(value string) string {
+	digits, exp, ok := strings.Cut(value, "e")
+	n, err := strconv.Atoi(exp)
+	if !ok || err != nil || strings.Trim(digits, "-0123456789") != "" || n > 20 || n < -20 {
+		return value
+	}
+	sign := ""
+	if rest, neg := strings.CutPrefix(digits, "-"); neg {
+		sign, digits = "-", rest
+	}
+	if n >= 0 {
+		return sign + digits + strings.Repeat("0", n)
+	}
+	if pad := 1 - n - len(digits); pad > 0 {
+		digits = strings.Repeat("0", pad) + digits
+	}
+	point := len(digits) + n
+	return sign + digits[:point] + "." + digits[point:]
 }
 
 const mostShown = 200
@@ -234,10 +256,10 @@ func (d *deck) describe(a *asked, c nearCard) Near {
 	for _, p := range c.differ[:min(len(c.differ), mostDiffer)] {
 		diff := Difference{}
 		if p.asked != nil {
-			diff.Name, diff.Asked = p.asked.label(), clip(p.asked.value)
+			diff.Name, diff.Asked = p.asked.label(), clip(shown(p.asked.value))
 		}
 		if p.recorded != nil {
-			diff.Name, diff.Recorded = p.recorded.label(), clip(p.recorded.value)
+			diff.Name, diff.Recorded = p.recorded.label(), clip(shown(p.recorded.value))
 		}
 		if p.asked != nil && p.recorded != nil {
 			diff.Diff = lineDiff(unquoted(p.recorded.value), unquoted(p.asked.value))
