@@ -143,6 +143,13 @@ func base64Text(name, text string) ([]byte, error) {
 
 // readYAML reads the first document of a YAML text.
 func readYAML(data []byte) (*node, error) {
+	if n, ok := fastYAML(data); ok {
+		return n, nil
+	}
+	return fullYAML(data)
+}
+
+func fullYAML(data []byte) (*node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
@@ -219,7 +226,7 @@ func (c *converter) fill(n *node, y *yaml.Node, depth int) error {
 	default:
 		n.kind, n.text = scalarNode, y.Value
 		if y.Style&(yaml.TaggedStyle|yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 && isNull(y.Value) {
-			n.kind = nullNode
+			n.kind, n.text = nullNode, ""
 		}
 	}
 	return nil
