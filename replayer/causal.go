@@ -21,11 +21,9 @@ const mostMakers = 16
 // findNeeds works out which requests of a deck carry a value that no earlier
 // request carried and an earlier answer did.
 func (d *deck) findNeeds() {
-	carried := make([][]string, len(d.cards))
 	wanted := map[string]*valueTrail{}
-	for i, c := range d.cards {
-		carried[i] = carriedValues(d.read(c))
-		for _, v := range carried[i] {
+	for _, c := range d.cards {
+		for _, v := range c.carried {
 			if wanted[v] == nil {
 				wanted[v] = &valueTrail{}
 			}
@@ -35,7 +33,7 @@ func (d *deck) findNeeds() {
 		return
 	}
 	for i, c := range d.cards {
-		for _, v := range carried[i] {
+		for _, v := range c.carried {
 			t := wanted[v]
 			if len(t.makers) > 0 {
 				c.needs = append(c.needs, need{v, t.makers[:len(t.makers):len(t.makers)]})
@@ -43,6 +41,7 @@ func (d *deck) findNeeds() {
 				t.asked = true // the client knew it by itself
 			}
 		}
+		c.carried = nil
 		for _, it := range c.interactions() {
 			eachValue(it, func(v []byte) {
 				if t := wanted[string(v)]; t != nil && !t.asked && len(t.makers) < mostMakers &&

@@ -35,6 +35,8 @@ type card struct {
 	idem  string // recorded idempotency key
 	needs []need // what has to be answered before, in causal order
 
+	carried []string // values of the request that name something, until needs are known
+
 	used bool // guarded by the deck
 }
 
@@ -78,6 +80,9 @@ func (d *deck) add(c *card) {
 	c.pos, c.key, c.idem = len(d.cards), a.matchKey(d.rules), a.key
 	if c.pages != nil && c.pages.head != nil {
 		c.key[0] ^= 0xFF // no request that begins a query may find it
+	}
+	if d.order == OrderCausal {
+		c.carried = carriedValues(a)
 	}
 	d.cards = append(d.cards, c)
 	s := d.byKey[c.key]

@@ -93,14 +93,26 @@ func (f *field) credential() bool {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}
-	name = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
-	return slices.Contains(credentialNames, name)
-}
-
-var credentialNames = []string{
-	"accesskey", "accesstoken", "apikey", "apptoken", "assertion", "authtoken", "authorization", "clientsecret", "idtoken",
-	"passwd", "password", "privatekey", "refreshtoken", "secret", "secretkey", "sessiontoken", "sig", "signature", "token",
-	"xamzcredential", "xamzsecuritytoken", "xamzsignature", "xapikey",
+	var buf [24]byte
+	plain := buf[:0]
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '_' || c == '-' || c == '.':
+		case len(plain) == len(buf):
+			return false
+		case c >= 'A' && c <= 'Z':
+			plain = append(plain, c-'A'+'a')
+		default:
+			plain = append(plain, c)
+		}
+	}
+	switch string(plain) {
+	case "accesskey", "accesstoken", "apikey", "apptoken", "assertion", "authtoken", "authorization", "clientsecret",
+		"idtoken", "passwd", "password", "privatekey", "refreshtoken", "secret", "secretkey", "sessiontoken", "sig",
+		"signature", "token", "xamzcredential", "xamzsecuritytoken", "xamzsignature", "xapikey":
+		return true
+	}
+	return false
 }
 
 // A rule covers fields by name, of operations by pattern.
