@@ -1,5 +1,14 @@
 // Package air is the contract model: an AIR document loaded, checked, filled
 // with its defaults, and the rules that are derived from it.
+//
+// [Load] reads a bundle or a file, [Parse] its text, [FromTree] a tree. What a
+// document may hold is stated once, in fields.txt. YAML is YAML 1.2 with the
+// core schema (0777 is 777; yes, dates and 1_000 are text) and without merge
+// keys; the YAML that programs write is read by a reader of its own, all other
+// YAML by the library, with the same result.
+//
+// A [Document] is read-only and answers any number of goroutines; digests and
+// resolved schemas are worked out when they are first asked for.
 package air
 
 import "github.com/anvil-sim/anvil/internal/canon"

@@ -82,7 +82,7 @@ func (b *inputBuilder) param(p *Param, v *Value) {
 // know beside it.
 func annotated(v *Value) *Value {
 	s := v.Get("schema")
-	if d := v.Get("description"); d != nil && s.Get("description") == nil {
+	if d := v.Get("description"); d.Text() != "" && s.Get("description") == nil {
 		s = s.With("description", d)
 	}
 	if a := v.Get("aliases"); len(a.Elems()) > 0 {

@@ -2,7 +2,7 @@ package air
 
 import (
 	"math/big"
-	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -33,29 +33,57 @@ func plainScalar(s string) (v *Value, msg string) {
 	return nil, ""
 }
 
-// notFinite is what YAML has and JSON has not.
-var notFinite = regexp.MustCompile(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-
 func plainNumber(s string) (v *Value, msg string) {
 	if canon.IsNumber(s) {
-		return canon.NewNumber(s), ""
+		return exponentless(s), ""
 	}
-	if notFinite.MatchString(s) {
+	switch s {
+	case ".nan", ".NaN", ".NAN":
 		return nil, "the number " + s + ", which JSON cannot carry"
 	}
-	for prefix, base := range map[string]int{"0o": 8, "0x": 16} {
-		digits, ok := strings.CutPrefix(s, prefix)
-		if !ok || strings.Trim(strings.ToLower(digits), "0123456789abcdef") != "" {
-			continue
-		}
-		if n, ok := new(big.Int).SetString(digits, base); ok {
-			return canon.NewNumber(n.String()), ""
-		}
+	switch strings.TrimLeft(s[:1], "+-") + s[1:] {
+	case ".inf", ".Inf", ".INF":
+		return nil, "the number " + s + ", which JSON cannot carry"
+	}
+	if digits, ok := strings.CutPrefix(s, "0o"); ok {
+		return based(digits, 8), ""
+	}
+	if digits, ok := strings.CutPrefix(s, "0x"); ok {
+		return based(digits, 16), ""
 	}
 	if text := decimalJSON(s); canon.IsNumber(text) {
-		return canon.NewNumber(text), ""
+		return exponentless(text), ""
 	}
 	return nil, ""
+}
+
+// exponentless spells a number with an exponent as ECMAScript does, 1e3 as 1000
+// and 1E+21 as 1e+21: YAML has no spelling of its own to carry. Beyond double
+// precision the digits count for more, so such a number stays as it is.
+func exponentless(text string) *Value {
+	if !strings.ContainsAny(text, "eE") {
+		return canon.NewNumber(text)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return canon.NewNumber(text)
+	}
+	if spelled := string(canon.AppendFloat(nil, f)); canon.NumberKey(spelled) == canon.NumberKey(text) {
+		return canon.NewNumber(spelled)
+	}
+	return canon.NewNumber(text)
+}
+
+// based is the number that digits spell, nil when they spell none.
+func based(digits string, base int) *Value {
+	if strings.Trim(strings.ToLower(digits), "0123456789abcdef") != "" {
+		return nil // SetString takes signs and underscores
+	}
+	n, ok := new(big.Int).SetString(digits, base)
+	if !ok {
+		return nil
+	}
+	return canon.NewNumber(n.String())
 }
 
 // decimalJSON spells a YAML decimal as JSON wants it: no plus sign, no leading

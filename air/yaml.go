@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -61,14 +60,17 @@ func yamlTree(name string, data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-
-// yamlFault takes the line out of the YAML library's message.
+// yamlFault takes the line out of the YAML library's message, "yaml: line 3: ...".
 func yamlFault(err error) Fault {
-	msg := strings.ReplaceAll(err.Error(), "\n", " ")
-	m := yamlLine.FindStringSubmatch(msg)
-	line, _ := strconv.Atoi(m[1])
-	return Fault{Line: line, Msg: "not YAML: " + msg[len(m[0]):]}
+	msg := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: ")
+	line := 0
+	if numbered, ok := strings.CutPrefix(msg, "line "); ok {
+		number, text, _ := strings.Cut(numbered, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, msg = n, text
+		}
+	}
+	return Fault{Line: line, Msg: "not YAML: " + msg}
 }
 
 // A yamlReader turns YAML nodes into values.

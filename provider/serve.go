@@ -60,6 +60,7 @@ func Serve(ctx context.Context, p Provider, in io.Reader, out io.Writer, opts *S
 	defer cancel()
 	s := &server{provider: p, log: o.Log, slots: make(chan struct{}, o.Workers)}
 	s.out = newLineWriter(out)
+	s.buffers.New = func() any { return new([]byte) }
 	ended := make(chan ending, 1)
 	go func() { ended <- s.loop(running, ndjson.NewReader(in, o.MaxLine)) }()
 	var end ending
@@ -86,6 +87,7 @@ type server struct {
 	log      io.Writer
 	slots    chan struct{}
 	out      *lineWriter
+	buffers  sync.Pool // of *[]byte, for answer lines
 	calls    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -247,8 +249,8 @@ func (s *server) answer(id json.RawMessage, r *Response, err error) {
 		s.out.failWith(id, err)
 		return
 	}
-	buf := lineBuffers.Get().(*[]byte)
-	defer lineBuffers.Put(buf)
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
 	line := appendValue(append((*buf)[:0], `{"jsonrpc":"2.0","id":`...), id)
 	if line, err = r.append(append(line, `,"result":`...)); err != nil {
 		s.out.failWith(id, err)

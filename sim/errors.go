@@ -24,7 +24,7 @@ func (o *Operation) refuse(code provider.Code, message string) Result {
 			vendor = declared.UpstreamCode
 		}
 	}
-	e.Body = errorBody(vendor, message)
+	e.Vendor, e.Body = vendor, errorBody(vendor, message)
 	return Result{Error: e}
 }
 
@@ -66,7 +66,7 @@ func (o *Operation) fromProvider(p *provider.Error) Result {
 	if p.Status != nil {
 		e.Status = *p.Status
 	}
-	e.Body = Raw(p.Body)
+	e.Vendor, e.Body = vendor, Raw(p.Body)
 	if e.Body == nil {
 		e.Body = errorBody(vendor, e.Message)
 	}

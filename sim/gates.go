@@ -8,7 +8,8 @@ import (
 	"github.com/anvil-sim/anvil/provider"
 )
 
-// Do takes a call through the gates to its outcome. A context that ends while
+// Do takes a call through the gates to its outcome, which the caller must
+// [Outcome.Release]. A context that ends while
 // the provider is asked, or while an equal keyed call is waited for, makes the
 // call upstream_unavailable.
 func (s *Simulator) Do(ctx context.Context, c *Call) *Outcome {
@@ -144,15 +145,23 @@ func (s *Simulator) keyed(ctx context.Context, c *Call, who *provider.Principal,
 	}
 }
 
-// claimed answers a call that holds its key and settles it, also when the
-// provider panics: waiters must not hang.
+// claimed answers a call that holds its key. The key is settled when the
+// outcome is released, or at once when the provider panics: waiters must not
+// hang.
 func (s *Simulator) claimed(ctx context.Context, c *Call, who *provider.Principal, out *Outcome, settle func(*Result)) {
+	answered := false
+	defer func() {
+		if !answered {
+			settle(nil)
+		}
+	}()
 	var result *Result
-	defer func() { settle(result) }()
 	if s.answer(ctx, c, who, out) {
 		r := out.Result
 		result = &r
 	}
+	answered = true
+	out.release = func() { settle(result) }
 }
 
 // answer checks the inputs and asks the state. It reports whether the state was

@@ -275,6 +275,7 @@ func (s *Simulator) Call(ctx context.Context, tool string, input any, cc CallCon
 	}
 	c := s.inProcess(tool, in, cc)
 	out := s.Do(ctx, c)
+	defer out.Release()
 	if s.opts.Trace == nil {
 		return out, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -32,7 +33,10 @@ type serveOptions struct {
 	principal  string
 	pageSize   int
 	trace      string
+	validate   bool
 	facade     bool
+	cors       bool
+	strict     bool
 	slowMS     int
 }
 
@@ -77,7 +81,10 @@ when it ends the server stops, and its exit status is the command's.`,
 	f.StringVar(&o.principal, "principal", "", "principal of requests that name none (default admin, which holds every scope)")
 	f.IntVar(&o.pageSize, "page-size", 0, "page size when the contract gives none (default 2)")
 	f.StringVar(&o.trace, "trace", "", "append one JSON line a call to this file")
+	f.BoolVar(&o.validate, "validate-values", false, "also refuse calls whose values do not match their declared schemas")
 	f.BoolVar(&o.facade, "protocol-facade", false, "serve SOAP, transcoded gRPC and queue operations at their synthesized paths")
+	f.BoolVar(&o.cors, "cors", false, "let browsers of any origin call the server")
+	f.BoolVar(&o.strict, "graphql-strict", false, "execute GraphQL documents: every root field, literals, fragments, selection sets, validation")
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
 	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
@@ -140,12 +147,16 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if slow == 0 {
 		slow = -1 // zero would be the default
 	}
-	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, Slow: slow, TraceFailed: o.report})
+	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, GraphQLStrict: o.strict, Slow: slow, TraceFailed: o.report})
 	if err != nil {
 		return err
 	}
+	var root http.Handler = handler
+	if o.cors {
+		root = surface.CORS(root)
+	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
-	server, err := surface.Listen(ctx, addr, handler, log.New(o.streams.Err, "anvil-sim: ", 0))
+	server, err := surface.Listen(ctx, addr, root, log.New(o.streams.Err, "anvil-sim: ", 0))
 	if err != nil {
 		return cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/stdio"
+	"github.com/anvil-sim/anvil/sim/values"
 	"github.com/anvil-sim/anvil/store"
 )
 
@@ -58,10 +59,10 @@ func (st *state) welcome(w io.Writer, url string) {
 	if !st.demo {
 		return
 	}
-	fmt.Fprintf(w, `anvil-sim: no contract and no state given: serving the built-in helpdesk demo. Try:
-  curl %[1]s/tickets?status=open
-  curl %[1]s/tickets/T-1
-  curl -X POST %[1]s/tickets -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire"}'
+	fmt.Fprintf(w, `Try:
+  curl '%[1]s/tickets?status=open&limit=3'
+  curl %[1]s/tickets/1
+  curl -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire","requester_id":5}' %[1]s/tickets
 `, url)
 }
 
@@ -90,11 +91,19 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 		}
 		return o.inProcess(ctx, opts, doc, db)
 	}
-	s, err := sim.New(doc, opts)
+	s, err := o.newSim(doc, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &state{sim: s}, nil
+}
+
+// newSim makes the simulator, with the value check when it is asked for.
+func (o *serveOptions) newSim(doc *air.Document, opts *sim.Options) (*sim.Simulator, error) {
+	if o.validate {
+		opts.Values = values.New(doc)
+	}
+	return sim.New(doc, opts)
 }
 
 // findContract says which contract is served and why; "" when none is named.
@@ -118,6 +127,7 @@ func (o *serveOptions) openDemo(ctx context.Context, opts *sim.Options) (*state,
 	if err != nil {
 		return nil, err
 	}
+	o.say("no contract and no state given: serving the built-in helpdesk demo")
 	db, err := store.OpenSQL(ctx, demoFixtures, &store.Options{Contract: doc, Seed: opts.Seed})
 	if err != nil {
 		return nil, err
@@ -144,7 +154,7 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 		o.say("contract: derived from the tables of %s", o.fixtures)
 	}
 	opts.Provider = &deadline{db, o.timeout()}
-	s, err := sim.New(doc, opts)
+	s, err := o.newSim(doc, opts)
 	if err != nil {
 		return fail(err)
 	}
@@ -207,7 +217,7 @@ func (o *serveOptions) dropClose(error) error { return nil }
 
 func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, error) {
 	if doc != nil {
-		s, err := sim.New(doc, opts)
+		s, err := o.newSim(doc, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -229,5 +239,5 @@ func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *si
 		return nil, err
 	}
 	o.say("contract: from the provider (service %s)", doc.Service.ID)
-	return sim.New(doc, opts)
+	return o.newSim(doc, opts)
 }

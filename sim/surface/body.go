@@ -132,7 +132,7 @@ func (in *inbound) utf8() []byte {
 // looseBody looks at a body that no operation declares, for the trace alone:
 // JSON when it says so or says nothing, and is.
 func (in *inbound) looseBody() {
-	if len(in.body) == 0 {
+	if len(in.body) == 0 || in.json != nil {
 		return
 	}
 	if t := mediaType(in.one("Content-Type")); t == "" || t == "text/plain" || isJSON(t) {

@@ -20,6 +20,12 @@ type Options struct {
 	Slow    time.Duration // how long the fault "slow" delays an answer; 0: 1 s, negative: not at all
 	Facade  bool          // serve operations of other protocols at their synthesized paths
 
+	// GraphQLStrict makes the GraphQL endpoint an executor: the whole document is
+	// validated, every root field is answered by a call of its own, arguments may
+	// be literals, and selection sets are applied. Off, one root field is answered
+	// from the variables, with the state's object as it is.
+	GraphQLStrict bool
+
 	// TraceFailed is told of a trace line that could not be written. The
 	// response carries the same text in X-Anvil-Trace-Error. Nil: nobody is told.
 	TraceFailed func(error)
@@ -30,7 +36,8 @@ type Handler struct {
 	sim     *sim.Simulator
 	opts    Options
 	routes  *router
-	secrets map[string]bool // query parameters that carry a credential
+	graphql *graphqlEndpoint // nil when no operation is GraphQL
+	secrets map[string]bool  // query parameters that carry a credential
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -64,6 +71,7 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 		return nil, &UnreachableError{unreachable}
 	}
 	h.routes = newRouter(plans)
+	h.graphql = newGraphQLEndpoint(h, plans)
 	return h, nil
 }
 
@@ -96,7 +104,10 @@ func whyUnreachable(op *sim.Operation, facade bool) string {
 		}
 		return ""
 	case air.GraphQL:
-		return "GraphQL is not served yet"
+		if op.Binding.Get("protocol").Text() != "graphql" {
+			return "GraphQL without a binding cannot be served in any form"
+		}
+		return ""
 	case air.EventStream:
 		return "a subscription has no HTTP request and response form"
 	case air.MCPTool:
@@ -143,14 +154,35 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if in.plan == nil && in.method == http.MethodHead {
 		in.plan, params = h.routes.match(http.MethodGet, in.target.path)
 	}
-	call := in.decode(seq, params, h.sim)
-	// The call outlives its client: a provider may have committed it, and its
-	// trace line is owed either way.
-	out := h.sim.Do(context.WithoutCancel(r.Context()), call)
-	if out.Slow && h.opts.Slow > 0 {
-		wait(r.Context(), h.opts.Slow)
+	if q := h.graphql.claim(in); q != nil {
+		resp, requestID := h.graphql.serve(r.Context(), in, q, seq)
+		resp.write(w, requestID)
+		return
 	}
-	resp := respond(in, out)
+	out, resp := h.call(r.Context(), in, in.decode(seq, params, h.sim), func(out *sim.Outcome) *response {
+		return respond(in, out)
+	})
+	resp.write(w, out.RequestID)
+}
+
+// call answers a call: it is put to the simulator, shaped, and traced as shown.
+// It outlives its client: a provider may have committed it, and its trace line
+// is owed either way.
+func (h *Handler) call(ctx context.Context, shown *inbound, c *sim.Call, shape func(*sim.Outcome) *response) (*sim.Outcome, *response) {
+	out := h.sim.Do(context.WithoutCancel(ctx), c)
+	// A repeat that waits for this call goes on once its line is written, so
+	// that the trace has the call before its replay.
+	defer out.Release()
+	if out.Slow && h.opts.Slow > 0 {
+		wait(ctx, h.opts.Slow)
+	}
+	resp := shape(out)
+	h.record(shown, out, resp)
+	return out, resp
+}
+
+// record writes the trace line of a call, before its response leaves.
+func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 	resp.warnings = append(out.Warnings, resp.warnings...)
 	if err := h.trace(in, out, resp); err != nil {
 		if h.opts.TraceFailed != nil {
@@ -158,7 +190,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		resp.traceError = singleLine(err.Error())
 	}
-	resp.write(w, out.RequestID)
 }
 
 // originOf is the origin that links in an answer point to: the one that the

@@ -25,9 +25,7 @@ type inbound struct {
 
 // decode reads the request as its operation declares.
 func (in *inbound) decode(seq int, pathValues []string, s *sim.Simulator) *sim.Call {
-	c := &sim.Call{
-		Seq: seq, TenantID: in.one("X-Anvil-Tenant"), Fault: in.one("X-Anvil-Fault"), Principal: in.principal(s),
-	}
+	c := in.call(seq, s)
 	p := in.plan
 	if p == nil {
 		c.Unknown = in.method + " " + in.target.path
@@ -40,6 +38,13 @@ func (in *inbound) decode(seq int, pathValues []string, s *sim.Simulator) *sim.C
 	c.IdempotencyKey = in.key(c, pathValues)
 	in.readPage(c)
 	return c
+}
+
+// call begins a call with what every request may say about its caller.
+func (in *inbound) call(seq int, s *sim.Simulator) *sim.Call {
+	return &sim.Call{
+		Seq: seq, TenantID: in.one("X-Anvil-Tenant"), Fault: in.one("X-Anvil-Fault"), Principal: in.principal(s),
+	}
 }
 
 // one is a header as Node and fetch join it: repeated ones with ", ".

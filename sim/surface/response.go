@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
@@ -48,10 +49,12 @@ func respond(in *inbound, out *sim.Outcome) *response {
 
 // successStatus is the status of a success. A declared 204 serves an empty
 // result, or everything when nothing else is declared; else the first declared
-// status with a body; without any, 201 for a create and 200 otherwise.
+// status with a body; without any, 201 for a create and 200 otherwise. Statuses
+// are declared by HTTP+JSON operations: what an operation of another protocol
+// declares is not about its facade.
 func successStatus(op *sim.Operation, hasBody bool) int {
 	declared := op.SuccessStatuses
-	if len(declared) == 0 {
+	if len(declared) == 0 || op.Protocol() != air.HTTPJSON {
 		if op.Info.Kind == provider.KindCreate {
 			return http.StatusCreated
 		}
