@@ -3,6 +3,7 @@ package replayer
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ func (o *operation) answer(it *tape.Interaction) (*provider.Response, error) {
 	}
 	if it.Call != nil {
 		return provider.ParseResponse(it.Call.Answer)
+	}
+	if cut := it.Response.Cut; cut != "" {
+		return nil, errors.New("the answer's body is not whole: " + cut)
 	}
 	body, err := recordedJSON(&it.Response)
 	if err != nil {
@@ -51,7 +55,7 @@ func failed(f *tape.Failure) *provider.Response {
 // recordedJSON is a recorded body as a JSON value: a text that is no JSON is a
 // string, bytes that are no text are base64, nothing is nil.
 func recordedJSON(r *tape.Response) (*canon.Value, error) {
-	body, err := tape.Content(r.Header, r.Body)
+	body, err := r.Content()
 	if err != nil {
 		return nil, err
 	}

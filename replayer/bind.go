@@ -270,7 +270,7 @@ func (b *bound) readCarrier(values []pathValue, pairs []pair, r *tape.Request) {
 }
 
 func jsonBody(r *tape.Request) *canon.Value {
-	body, err := tape.Content(r.Header, r.Body)
+	body, err := r.Content()
 	if err != nil {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (o *operation) recordedBody(r *tape.Request) *canon.Value {
 	if o.Body == nil || len(r.Body) == 0 {
 		return nil
 	}
-	body, err := tape.Content(r.Header, r.Body)
+	body, err := r.Content()
 	if err != nil {
 		body = r.Body
 	}

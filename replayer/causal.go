@@ -118,7 +118,7 @@ func eachValue(it *tape.Interaction, yield func([]byte)) {
 			yield([]byte(unescape(part, false)))
 		}
 	}
-	body, err := tape.Content(it.Response.Header, it.Response.Body)
+	body, err := it.Response.Content()
 	if err != nil {
 		return
 	}

@@ -292,7 +292,7 @@ func (d *deck) accept(a *asked, c nearCard) *Accept {
 	if c.asked.group != a.group || len(c.differ) == 0 || len(c.differ) > mostDiffer {
 		return nil
 	}
-	wider := &rules{match: d.rules.match, ignore: slices.Clone(d.rules.ignore)}
+	wider := &rules{match: d.rules.match, ignore: slices.Clone(d.rules.ignore), hidden: d.rules.hidden}
 	accept := &Accept{}
 	for _, p := range c.differ {
 		f := p.asked

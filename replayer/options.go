@@ -1,9 +1,12 @@
 package replayer
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
 // AfterLast says what an equal request gets when each recorded answer was given.
@@ -84,7 +87,47 @@ func (o *Options) compile() (*rules, error) {
 }
 
 // rules say which fields of a request take part in a match.
-type rules struct{ match, ignore []rule }
+type rules struct {
+	match, ignore []rule
+	hidden        map[hiddenField]bool
+}
+
+// A hiddenField is a field of an operation that stands as a placeholder in some
+// recorded request: a client sends the secret itself, so it cannot be compared.
+type hiddenField struct{ op, class, name string }
+
+// placeholders are what stands in a recording for a secret.
+var placeholders = []string{"ANVIL-SECRET-", "[redacted]"}
+
+// hide notes the placeholders of a recorded request.
+func (r *rules) hide(a *asked) {
+	for _, f := range a.fields {
+		for _, p := range placeholders {
+			if strings.Contains(f.value, p) {
+				if r.hidden == nil {
+					r.hidden = map[hiddenField]bool{}
+				}
+				r.hidden[hiddenField{a.op, f.class, f.name}] = true
+			}
+		}
+	}
+}
+
+// hides reports whether any text of a recorded request may be a placeholder.
+func hides(it *tape.Interaction) bool {
+	for _, p := range placeholders {
+		if strings.Contains(it.Request.URL, p) || bytes.Contains(it.Request.Body, []byte(p)) ||
+			it.Call != nil && bytes.Contains(it.Call.Request, []byte(p)) {
+			return true
+		}
+		for _, h := range it.Request.Header {
+			if strings.Contains(h.Value, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // credential reports whether the field carries a secret by its name. Recordings
 // hold a placeholder in its place, and messages must not show it.
@@ -178,6 +221,7 @@ func pointer(text string) []string {
 // keeps reports whether a field takes part in a match.
 func (r *rules) keeps(op string, f *field) bool {
 	kept := f.class == "path" || (f.class == "query" || f.class == "body") && !f.credential() || f.class == "host" && f.always
+	kept = kept && (r.hidden == nil || !r.hidden[hiddenField{op, f.class, f.name}])
 	for i := range r.match {
 		kept = kept || r.match[i].covers(op, f)
 	}

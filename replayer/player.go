@@ -29,6 +29,13 @@ func newPlayer(tapes []*tape.Tape, o *Options, hosts bool) (*Player, error) {
 	p.deck = d
 	for _, t := range tapes {
 		for _, it := range t.Interactions {
+			if hides(it) {
+				d.rules.hide(readRequest(&it.Request, hosts))
+			}
+		}
+	}
+	for _, t := range tapes {
+		for _, it := range t.Interactions {
 			if !it.HTTP() {
 				return nil, fmt.Errorf("%s: a %s holds what a provider was asked and no HTTP; answer from it with 'anvil-sim provider cassette'", t.Name, t.Format)
 			}
@@ -51,6 +58,11 @@ func (p *Player) Answer(r *tape.Request) (*tape.Interaction, error) {
 			p.deck.told(miss)
 		}
 		return nil, err
+	}
+	if cut := c.it.Response.Cut; cut != "" && c.it.Failure == nil {
+		miss := notKept(readRequest(r, p.hosts), c.it, errors.New("the answer's body is not whole: "+cut))
+		p.deck.told(miss)
+		return nil, p.deck.missed(miss)
 	}
 	return c.it, nil
 }

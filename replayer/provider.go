@@ -52,6 +52,13 @@ func NewProvider(tapes []*tape.Tape, doc *air.Document, o *Options) (*Provider, 
 		return nil, err
 	}
 	p.deck = d
+	for _, t := range tapes { // placeholders count for all tapes, so they are looked for first
+		for _, it := range t.Interactions {
+			if err := p.bound(it); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, t := range tapes {
 		for _, it := range t.Interactions {
 			if err := p.add(it); err != nil {
@@ -65,16 +72,29 @@ func NewProvider(tapes []*tape.Tape, doc *air.Document, o *Options) (*Provider, 
 	return p, nil
 }
 
-func (p *Provider) add(it *tape.Interaction) error {
+// bound reads an interaction's request.
+func (p *Provider) bound(it *tape.Interaction) error {
 	b, err := p.bind(it)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if b == nil {
+	case b == nil:
 		p.apart = append(p.apart, it)
 		return nil
 	}
 	p.cards[it] = b
+	if hides(it) {
+		p.deck.rules.hide(b.asked)
+	}
+	return nil
+}
+
+// add puts an interaction into the deck, a page into its chain.
+func (p *Provider) add(it *tape.Interaction) error {
+	b := p.cards[it]
+	if b == nil {
+		return nil // apart
+	}
 	c := &card{it: it}
 	if b.op != nil && b.op.paged {
 		joined, err := p.join(c, b)

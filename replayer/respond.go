@@ -1,6 +1,7 @@
 package replayer
 
 import (
+	"bufio"
 	"bytes"
 	"maps"
 	"net/http"
@@ -14,7 +15,7 @@ import (
 // write plays a recorded answer; false ends the connection after it.
 func (c *serverConn) write(it *tape.Interaction, req *http.Request, keep bool) bool {
 	r := &it.Response
-	body, err := tape.Wire(r.Header, r.Body)
+	body, err := r.Wire()
 	if err != nil {
 		body = r.Body
 	}
@@ -22,6 +23,9 @@ func (c *serverConn) write(it *tape.Interaction, req *http.Request, keep bool) b
 	reason := r.Reason
 	if reason == "" {
 		reason = http.StatusText(r.Status)
+	}
+	if req.ProtoAtLeast(1, 1) {
+		early(w, r.Early)
 	}
 	_, _ = w.WriteString("HTTP/1.1 " + strconv.Itoa(r.Status) + " " + oneLine(reason) + "\r\n")
 	f := frame(r, body, req)
@@ -65,6 +69,22 @@ func (c *serverConn) write(it *tape.Interaction, req *http.Request, keep bool) b
 	return c.body(r, body, f) && keep
 }
 
+// early writes the 1xx answers; 100 is the server's own, 101 would not be one.
+func early(w *bufio.Writer, list []tape.Early) {
+	for _, e := range list {
+		if e.Status < 102 || e.Status > 199 {
+			continue
+		}
+		_, _ = w.WriteString("HTTP/1.1 " + strconv.Itoa(e.Status) + " " + http.StatusText(e.Status) + "\r\n")
+		for _, h := range e.Header {
+			if token(h.Name) {
+				_, _ = w.WriteString(h.Name + ": " + oneLine(h.Value) + "\r\n")
+			}
+		}
+		_, _ = w.WriteString("\r\n")
+	}
+}
+
 // A framing is how a body stands on the connection.
 type framing struct {
 	none    bool   // no body follows
@@ -95,7 +115,7 @@ func (c *serverConn) body(r *tape.Response, body []byte, f framing) bool {
 		_, err := c.out.Write(body)
 		return err == nil
 	}
-	for _, chunk := range chunks(r.Header, body) {
+	for _, chunk := range chunks(r, body) {
 		_, _ = c.out.WriteString(strconv.FormatInt(int64(len(chunk)), 16) + "\r\n")
 		_, _ = c.out.Write(chunk)
 		_, _ = c.out.WriteString("\r\n")
@@ -115,14 +135,15 @@ func (c *serverConn) body(r *tape.Response, body []byte, f framing) bool {
 
 // chunks cuts a stream into what its sender wrote at once: the events of an
 // event stream, the lines of JSON lines. Any other body is one chunk.
-func chunks(h tape.Header, body []byte) [][]byte {
+func chunks(r *tape.Response, body []byte) [][]byte {
+	h := r.Header
 	media := strings.ToLower(strings.TrimSpace(strings.Split(h.Get("Content-Type"), ";")[0]))
 	ends := []string{}
 	switch {
 	case len(body) == 0:
 		return nil
 	case h.Has("Content-Encoding"):
-	case media == "text/event-stream":
+	case media == "text/event-stream" || r.Stream:
 		ends = []string{"\n\n", "\r\n\r\n", "\r\r"}
 	case media == "application/x-ndjson" || media == "application/jsonl":
 		ends = []string{"\n"}

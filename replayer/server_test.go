@@ -117,7 +117,7 @@ func TestServerPlaysByteForByte(t *testing.T) {
 // unlike says how an answer differs from its recording.
 func unlike(it *tape.Interaction, resp *http.Response, body []byte) string {
 	r := &it.Response
-	want, err := tape.Wire(r.Header, r.Body)
+	want, err := r.Wire()
 	if err != nil {
 		want = r.Body
 	}
@@ -364,4 +364,23 @@ interactions:
 	// Output:
 	// 200 {"id":7,"name":"Ada"} <nil>
 	// Get "https://api.example.com/users/8": no recorded answer for GET /users/8 (host "https://api.example.com", path "/users/8"); the closest is users.yaml #0 (GET /users/7), which differs in path (asked "/users/8", recorded "/users/7")
+}
+
+func TestServerSendsEarlyAnswersAndTrailers(t *testing.T) {
+	rec := tapeOf(t, "GET /a -> ok", "GET /b -> o")
+	rec.Interactions[0].Response.Early = []tape.Early{{Status: 103, Header: tape.Header{{Name: "Link", Value: "</x>"}}}}
+	rec.Interactions[0].Response.Trailer = tape.Header{{Name: "X-Sum", Value: "9"}}
+	rec.Interactions[1].Response.Cut = "longer than the limit"
+	s, _ := start(t, nil, nil, rec)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	got, err := io.ReadAll(conn)
+	const want = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 9\r\n\r\nHTTP/1.1 503 "
+	if err != nil || !strings.HasPrefix(string(got), want) || !strings.Contains(string(got), "X-Anvil-Miss: not_kept\r\n") {
+		t.Errorf("%v\ngot  %q\nwant %q", err, got, want)
+	}
 }

@@ -71,12 +71,12 @@ func response(it *tape.Interaction, req *http.Request) (*http.Response, error) {
 		Header: toHTTP(r.Header), Trailer: toHTTP(r.Trailer), ContentLength: -1, Request: req,
 	}
 	resp.Header.Del("Transfer-Encoding")
-	content, err := tape.Wire(r.Header, r.Body)
+	content, err := r.Wire()
 	if err != nil {
 		content = r.Body
 	}
 	if decodes(req) && strings.EqualFold(strings.TrimSpace(r.Header.Get("Content-Encoding")), "gzip") {
-		if plain, err := tape.Content(r.Header, r.Body); err == nil {
+		if plain, err := r.Content(); err == nil {
 			content = plain
 			resp.Header.Del("Content-Encoding")
 			resp.Header.Del("Content-Length")

@@ -27,7 +27,7 @@ func readRequest(r *tape.Request, withHost bool) *asked {
 	if a.key != "" {
 		a.text("key", "", a.key)
 	}
-	a.body(r.Header, r.Body)
+	a.body(r)
 	a.sort()
 	return a
 }
@@ -67,10 +67,11 @@ func (a *asked) cookies(lines []string) {
 
 // body adds the fields of a body: the leaves of JSON, the names of a form, the
 // parts of a multipart, else one text.
-func (a *asked) body(h tape.Header, raw []byte) {
-	body, err := tape.Content(h, raw)
+func (a *asked) body(r *tape.Request) {
+	h := r.Header
+	body, err := r.Content()
 	if err != nil {
-		body = raw
+		body = r.Body
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return

@@ -17,41 +17,50 @@ import (
 // compressed bomb on a tape is an error and not the end of the process.
 const MaxContent = 1 << 30
 
-// Content is a body without its content codings. Recorders disagree on whether
+// Content is the body without its content codings. Recorders disagree on whether
 // they store what was on the wire or what it meant, whatever the header says: a
 // body that is not in the named coding is returned as it is. The error says that
 // a body begins as the coding does and then breaks.
-func Content(h Header, body []byte) ([]byte, error) {
+func (r *Request) Content() ([]byte, error) { return content(r.Header, r.Body, r.Plain) }
+
+// Content is the body without its content codings, see [Request.Content].
+func (r *Response) Content() ([]byte, error) { return content(r.Header, r.Body, r.Plain) }
+
+func content(h Header, body []byte, plain bool) ([]byte, error) {
+	if plain {
+		return body, nil
+	}
 	names := codings(h)
 	for i := len(names) - 1; i >= 0 && len(body) > 0; i-- {
 		if !looksLike(names[i], body) {
 			return body, nil
 		}
-		plain, err := decode(names[i], body)
+		decoded, err := decode(names[i], body)
 		if err != nil {
 			if vague(names[i]) {
 				return body, nil // it only looked so
 			}
 			return nil, fmt.Errorf("the body is no valid %s: %w", names[i], err)
 		}
-		body = plain
+		body = decoded
 	}
 	return body, nil
 }
 
-// Wire is a body in the content codings that its header names: bytes that were
+// Wire is the body in the content codings that its header names: bytes that were
 // stored so are returned unchanged, a body that was stored plain is encoded, with
 // the same bytes each time.
-func Wire(h Header, body []byte) ([]byte, error) {
-	names := codings(h)
+func (r *Response) Wire() ([]byte, error) {
+	names, body := codings(r.Header), r.Body
 	if len(names) == 0 || len(body) == 0 {
 		return body, nil
 	}
-	if looksLike(names[len(names)-1], body) {
-		if !vague(names[len(names)-1]) {
+	last := names[len(names)-1]
+	if !r.Plain && looksLike(last, body) {
+		if !vague(last) {
 			return body, nil
 		}
-		if _, err := decode(names[len(names)-1], body); err == nil {
+		if _, err := decode(last, body); err == nil {
 			return body, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,12 +21,15 @@ func fastYAML(data []byte) (*node, bool) {
 	if !plainText(data) {
 		return nil, false
 	}
+	if i := bytes.Index(data, []byte("\n...\n")); i >= 0 {
+		data = data[:i+1] // the document ends; a recording may go on unfinished
+	}
 	f := &fast{src: string(data), line: 1}
 	if strings.HasPrefix(f.src, "---\n") {
 		f.pos, f.line = 4, 2
 	}
 	n := f.block(0, 0)
-	if _, more := f.peek(); more {
+	if _, more := f.next(); more {
 		f.bad = true
 	}
 	return n, !f.bad
@@ -74,6 +78,17 @@ func (f *fast) peek() (indent int, ok bool) {
 	return 0, false
 }
 
+// next is peek between the nodes of a block, where a line may be a comment.
+func (f *fast) next() (indent int, ok bool) {
+	for {
+		indent, ok = f.peek()
+		if !ok || indent > 0 || f.src[f.pos] != '#' {
+			return indent, ok
+		}
+		f.endLine()
+	}
+}
+
 // rest is the text from pos to the end of the line.
 func (f *fast) rest() string {
 	if i := strings.IndexByte(f.src[f.pos:], '\n'); i >= 0 {
@@ -96,7 +111,7 @@ const maxFastDepth = 64
 
 // block reads the mapping or list that begins on the next line.
 func (f *fast) block(least, depth int) *node {
-	indent, ok := f.peek()
+	indent, ok := f.next()
 	if f.bad || depth > maxFastDepth {
 		return f.give()
 	}
@@ -115,7 +130,7 @@ func (f *fast) block(least, depth int) *node {
 func (f *fast) sequence(indent, depth int) *node {
 	n := &node{kind: listNode, line: f.line}
 	for !f.bad {
-		got, ok := f.peek()
+		got, ok := f.next()
 		if !ok || got < indent {
 			return n
 		}
@@ -201,7 +216,7 @@ func (f *fast) mapping(indent, depth int) *node {
 		f.pos += size
 		n.keys = append(n.keys, key)
 		n.elems = append(n.elems, f.value(indent, depth))
-		got, ok := f.peek()
+		got, ok := f.next()
 		if !ok || got < indent {
 			return n
 		}
@@ -225,7 +240,7 @@ func (f *fast) value(indent, depth int) *node {
 	}
 	line := f.line
 	f.endLine()
-	got, ok := f.peek()
+	got, ok := f.next()
 	switch {
 	case ok && got > indent:
 		return f.block(indent+1, depth+1)

@@ -84,7 +84,7 @@ func TestFastReaderOnCorners(t *testing.T) {
 		"- a: 1\n  b: 2\n-\n  a: 3\n- x\n", "a: !!binary |\n  AAEC\n  AwQ=\nb: !binary |-\n  AA==\n", "a: !!binary AAEC\n", "'a': 1\n\"b\": 2\n", "a: http://x/y?z=1\n",
 		"a: -1\nb: -x\n", "a:   spaced   \n", "---\na: 1\n", "a: 1\n...\n", "# c\na: 1\n", "a: 1 # c\n", "a: [1, 2]\n", "a: &x 1\nb: *x\n", "a: >\n  x\n  y\n", "a: b: c\n",
 		"", "\n\n", "a", "- a\n -b\n", "a:\n   b: 1\n  c: 2\n", "a: |\n  x", "a: |-\n  x", "a: |\n   \n  x\n", "a: x\n\n", "y: 1\nn: 2\n", "a: 'x' y\n", "a: \"x\ny\"\n", "a: ''\n  b\n",
-		"a: |\n  x\n ", "a: |+\n  x\n ", "a: |\n\n\n", "a: |+\n\n\nb: 1\n", "a: |-\n  \n   x\nb: 1", "a: 'x", "a: \"x", "a:\n- |\n  x\n- 'y\n\n  z'\n", "a:\n  'x': |\n    y\n  z: 1\n",
+		"a: 1\n#..\nb: 2\n...\nc: 3\n", "a:\n#..\n- b\n#..\n- c\n", "a: |\n  x\n#..\nb: 1\n", "a: x\n#..\n  y\n", "a: 'x\n#..\n  y'\n", "#..\na: 1\n", "a:\n#..\nb: 1\n", "a: |\n#..\nb: 1\n", "a:\n - b\n#..\n", "a: \"x\n...\n y\"\n", "a: |\n  x\n...\n", "...\n", "a: |\n  x\n ", "a: |+\n  x\n ", "a: |\n\n\n", "a: |+\n\n\nb: 1\n", "a: |-\n  \n   x\nb: 1", "a: 'x", "a: \"x", "a:\n- |\n  x\n- 'y\n\n  z'\n", "a:\n  'x': |\n    y\n  z: 1\n",
 	} {
 		check(t, []byte(text))
 	}

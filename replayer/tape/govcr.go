@@ -8,7 +8,10 @@ import (
 	"time"
 )
 
-// readGoVCR reads an interaction of a go-vcr cassette, format 1 or 2. A code of
+// readGoVCR reads an interaction of a go-vcr cassette, format 1 or 2. Keys beside
+// the format, which 'anvil-sim record' writes and go-vcr ignores, are read too:
+// encoding (content codings that were removed from body and header), names (header
+// names as spelled), trailer, cut, transfer, failure and informational. A code of
 // 0 stands for an exchange that ended without an answer, with the status text
 // saying how.
 func readGoVCR(it *Interaction, n *node) ([]string, error) {
@@ -31,7 +34,36 @@ func readGoVCR(it *Interaction, n *node) ([]string, error) {
 	if len(it.Request.Body) == 0 {
 		it.Request.Body = formBody(it.Request.Header, req.get("form"))
 	}
-	return nil, it.goVCRResponse(resp)
+	it.Request.Header, it.Request.Plain = besides(it.Request.Header, req)
+	var notes []string
+	if cut := req.get("cut").str(); cut != "" {
+		notes = append(notes, "the request's body is not whole: "+cut)
+	}
+	err = it.goVCRResponse(resp)
+	if it.Response.Cut != "" {
+		notes = append(notes, "the answer's body is not whole: "+it.Response.Cut)
+	}
+	return notes, err
+}
+
+// besides applies what is noted of a message beside the format: names as they
+// were spelled, and codings that were removed.
+func besides(h Header, n *node) (_ Header, plain bool) {
+	for _, name := range n.get("names").list() {
+		for i := range h {
+			if strings.EqualFold(h[i].Name, name.str()) {
+				h[i].Name = name.str()
+			}
+		}
+	}
+	var codings []string
+	for _, c := range n.get("encoding").list() {
+		codings = append(codings, c.str())
+	}
+	if len(codings) == 0 {
+		return h, false
+	}
+	return append(h, Field{"Content-Encoding", strings.Join(codings, ", ")}), true
 }
 
 func (it *Interaction) goVCRResponse(resp *node) (err error) {
@@ -54,8 +86,22 @@ func (it *Interaction) goVCRResponse(resp *node) (err error) {
 	status := resp.get("status").str()
 	r.Reason = strings.TrimPrefix(strings.TrimPrefix(status, fmt.Sprint(r.Status)), " ")
 	r.Duration, _ = time.ParseDuration(resp.get("duration").str())
-	if r.Status == 0 {
+	r.Header, r.Plain = besides(r.Header, resp)
+	r.Cut, r.Stream = resp.get("cut").str(), resp.get("transfer").str() == "sse"
+	for _, early := range resp.get("informational").list() {
+		e := Early{}
+		if e.Status, err = early.get("code").integer("response.informational.code"); err != nil {
+			return err
+		}
+		if e.Header, err = headerMap("response.informational.headers", early.get("headers")); err != nil {
+			return err
+		}
+		r.Early = append(r.Early, e)
+	}
+	failed := resp.get("failure").str()
+	if r.Status == 0 || failed != "" {
 		it.Failure = failure(status)
+		it.Failure.TimedOut = it.Failure.TimedOut || failed == "timeout"
 	}
 	return nil
 }

@@ -79,7 +79,8 @@ type Request struct {
 	Method string // upper case; "" when only the provider seam was recorded
 	URL    string // as recorded: absolute, or a path with its query
 	Header Header
-	Body   []byte // as it stands on the tape: a content coding may be in place
+	Body   []byte // as it stands on the tape, see [Request.Content]
+	Plain  bool   // the body is without its content codings, whatever it looks like
 }
 
 // A Response is what the server answered.
@@ -87,9 +88,19 @@ type Response struct {
 	Status   int
 	Reason   string // reason phrase as recorded, "" when it was not
 	Header   Header
-	Body     []byte // as it stands on the tape, see [Wire] and [Content]
+	Body     []byte // as it stands on the tape, see [Response.Wire] and [Response.Content]
+	Plain    bool   // the body is without its content codings, whatever it looks like
 	Trailer  Header
 	Duration time.Duration // 0 when it was not recorded
+	Stream   bool          // an event stream, whatever its type says
+	Cut      string        // why the body is not the whole one, "" when it is
+	Early    []Early       // 1xx answers that came first
+}
+
+// An Early is a 1xx answer.
+type Early struct {
+	Status int
+	Header Header
 }
 
 // A Failure is how an exchange ended without an answer. It is a net.Error as far

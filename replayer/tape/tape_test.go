@@ -124,26 +124,26 @@ func TestOldAndNewVCRpyAreEqual(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	gz := load(t, "vcrpy/vcrpy-gzip-requests.yaml").Interactions[0].Response
-	plain, err := tape.Content(gz.Header, gz.Body)
+	plain, err := gz.Content()
 	if err != nil || !bytes.Contains(plain, []byte(`"gzipped":true`)) {
 		t.Errorf("gzip under !!binary: %q, %v", plain, err)
 	}
-	if wire, err := tape.Wire(gz.Header, gz.Body); err != nil || !bytes.Equal(wire, gz.Body) {
+	if wire, err := gz.Wire(); err != nil || !bytes.Equal(wire, gz.Body) {
 		t.Errorf("bytes stored as they were on the wire changed (%v)", err)
 	}
 	httpx := load(t, "vcrpy/vcrpy-httpx-old.yaml").Interactions[0].Response
-	if plain, err := tape.Content(httpx.Header, httpx.Body); err != nil || !bytes.Equal(plain, httpx.Body) {
+	if plain, err := httpx.Content(); err != nil || !bytes.Equal(plain, httpx.Body) {
 		t.Errorf("a body stored plain under Content-Encoding: gzip: %q, %v", plain, err)
 	}
-	wire, err := tape.Wire(httpx.Header, httpx.Body)
+	wire, err := httpx.Wire()
 	if err != nil || !bytes.HasPrefix(wire, []byte{0x1f, 0x8b}) {
 		t.Errorf("a body stored plain is not encoded for the wire: %q, %v", wire, err)
 	}
 	broken := load(t, "har/mitm-corrupted-gzip.har").Interactions[0].Response
-	if _, err := tape.Content(broken.Header, broken.Body); err == nil {
+	if _, err := broken.Content(); err == nil {
 		t.Error("a corrupt gzip body decoded")
 	}
-	if wire, err := tape.Wire(broken.Header, broken.Body); err != nil || !bytes.Equal(wire, broken.Body) || len(wire) != 24 {
+	if wire, err := broken.Wire(); err != nil || !bytes.Equal(wire, broken.Body) || len(wire) != 24 {
 		t.Errorf("a corrupt gzip body is served as %q, %v", wire, err)
 	}
 }
@@ -152,15 +152,16 @@ func TestCodingsRoundTrip(t *testing.T) {
 	body := []byte(strings.Repeat("{\"a\": 1, \"b\": [true, null]}\n", 200))
 	for _, coding := range []string{"gzip", "x-gzip", "deflate", "br", "zstd", "gzip, br", "identity", "unheard-of"} {
 		h := tape.Header{{Name: "content-encoding", Value: coding}}
-		wire, err := tape.Wire(h, body)
+		stored := tape.Response{Header: h, Body: body}
+		wire, err := stored.Wire()
 		if err != nil {
 			t.Fatal(coding, err)
 		}
-		again, _ := tape.Wire(h, body)
+		again, _ := stored.Wire()
 		if !bytes.Equal(wire, again) {
 			t.Errorf("%s: two encodings differ", coding)
 		}
-		plain, err := tape.Content(h, wire)
+		plain, err := (&tape.Response{Header: h, Body: wire}).Content()
 		if err != nil || !bytes.Equal(plain, body) {
 			t.Errorf("%s: does not decode to what was encoded (%v)", coding, err)
 		}
@@ -288,12 +289,78 @@ func FuzzParse(f *testing.F) {
 			if it.Call == nil && (it.Request.Method == "" || it.Request.URL == "") {
 				t.Fatalf("an interaction without a request: %+v", it)
 			}
-			plain, err := tape.Content(it.Response.Header, it.Response.Body)
+			plain, err := it.Response.Content()
 			if err == nil && len(plain) < 1<<16 {
-				if _, err := tape.Wire(it.Response.Header, plain); err != nil {
+				if _, err := (&tape.Response{Header: it.Response.Header, Body: plain}).Wire(); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 	})
+}
+
+// What a recorder notes beside go-vcr's format, behind passed end markers.
+func TestNotedBesideTheFormat(t *testing.T) {
+	got, err := tape.Parse("t", []byte(`---
+version: 1
+interactions:
+- request:
+    body: ""
+    form: {}
+    headers:
+      Accept:
+      - '*/*'
+    url: http://a/
+    method: GET
+  response:
+    body: plain
+    headers:
+      X-Request-Id:
+      - "1"
+    status: 200 OK
+    code: 200
+    duration: 1ms
+    encoding:
+    - gzip
+    names:
+    - x-REQUEST-id
+    trailer:
+      X-Sum:
+      - "9"
+    transfer: sse
+    informational:
+    - code: 103
+      headers:
+        Link:
+        - </a>
+#..
+- request:
+    url: http://b/
+    method: GET
+  response:
+    code: 0
+    status: 'read: connection reset'
+    failure: timeout
+    cut: the connection broke
+...
+- request:
+    url: http://unfinished/
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Interactions) != 2 || len(got.Skipped) != 0 {
+		t.Fatalf("%d interactions, skipped %v", len(got.Interactions), got.Skipped)
+	}
+	r := got.Interactions[0].Response
+	if !r.Plain || r.Header.Get("Content-Encoding") != "gzip" || r.Header[0].Name != "x-REQUEST-id" || !r.Stream ||
+		r.Trailer.Get("x-sum") != "9" || len(r.Early) != 1 || r.Early[0].Status != 103 || r.Early[0].Header.Get("link") != "</a>" {
+		t.Errorf("%+v", r)
+	}
+	if wire, err := r.Wire(); err != nil || !bytes.HasPrefix(wire, []byte{0x1f, 0x8b}) {
+		t.Errorf("not encoded again: %q, %v", wire, err)
+	}
+	if f := got.Interactions[1].Failure; f == nil || !f.Timeout() || got.Interactions[1].Response.Cut == "" {
+		t.Errorf("%+v", got.Interactions[1])
+	}
 }
