@@ -30,6 +30,7 @@ type state struct {
 	sim  *sim.Simulator
 	died <-chan struct{} // closed when the provider process ends; nil without one
 	err  func() error    // how it ended
+	exit func() int      // exit code of the provider process, -1 without one
 	stop func(context.Context) error
 	demo bool
 }
@@ -208,7 +209,7 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 	if err != nil {
 		return nil, errors.Join(err, o.dropClose(p.Close(context.WithoutCancel(ctx))))
 	}
-	return &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close}, nil
+	return &state{sim: s, died: p.Done(), err: p.Err, exit: p.ExitCode, stop: p.Close}, nil
 }
 
 // dropClose leaves out how a provider that was refused went away: the refusal

@@ -268,6 +268,18 @@ func (p *Process) Err() error {
 	}
 }
 
+// ExitCode is the exit code of a provider that has ended by itself, after
+// shutdown or before; -1 while it runs and when a signal ended it. A provider that
+// checks something says with a code other than 0 that the answer is no.
+func (p *Process) ExitCode() int {
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	default:
+		return -1
+	}
+}
+
 // readAnswers reads stdout to its end, or to a line that is too long.
 func (p *Process) readAnswers(maxLine int) {
 	defer close(p.read)
