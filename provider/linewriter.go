@@ -13,8 +13,6 @@ const (
 	maxPending = 4 << 20 // lines that wait for the reader of out; further senders wait
 )
 
-var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
-
 // A lineWriter joins the lines of concurrent senders into few writes: who finds
 // no write going on writes, and takes along what others add in the meantime.
 type lineWriter struct {

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // cursorVersion stands first in a cursor, so that another version can tell.
@@ -65,7 +66,8 @@ func appendKeyValue(dst []byte, v driver.Value) []byte {
 // parseCursor reads a cursor that was made for the table.
 func parseCursor(t *table, text string) (p position, ok bool) {
 	raw, err := cursorText.DecodeString(text)
-	if err != nil || len(raw) < 6 || raw[0] != cursorVersion {
+	if err != nil || strings.ContainsAny(text, "\r\n") || // which base64 skips
+		len(raw) < 6 || raw[0] != cursorVersion {
 		return p, false
 	}
 	body := raw[5:]

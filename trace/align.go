@@ -12,8 +12,9 @@ type pairing struct {
 	moved bool
 }
 
-// alignCalls pairs the calls of two runs: the same calls in the same order
-// first, then the same calls elsewhere (moved), then calls of one tool that
+// alignCalls pairs the calls of two runs: the same calls with the same answers in
+// the same order first, then between them the same calls with other answers,
+// then the same calls elsewhere (moved), then calls of one tool that
 // stand in the same gap (changed). The result follows the baseline; what only
 // the other run has comes before the next common call.
 func alignCalls(a, b []place) []pairing {
@@ -21,7 +22,13 @@ func alignCalls(a, b []place) []pairing {
 	for i := range m.match {
 		m.match[i] = -1
 	}
+	withAnswer := func(p *place) uint64 { return mix(p.call, p.answer) }
+	m.keyA, m.keyB = keys(a, withAnswer), keys(b, withAnswer)
 	m.align(0, len(a), 0, len(b), 0)
+	callOnly := func(p *place) uint64 { return p.call }
+	m.keyA, m.keyB = keys(a, callOnly), keys(b, callOnly)
+	m.gaps(slices.Clone(m.match), func(a0, a1, b0, b1 int) { m.align(a0, a1, b0, b1, 0) })
+	m.keyA, m.keyB = nil, nil
 	inOrder := slices.Clone(m.match)
 	taken := make([]bool, len(b))
 	for _, j := range m.match {
@@ -31,13 +38,22 @@ func alignCalls(a, b []place) []pairing {
 	}
 	m.pairMoved(taken)
 	moved := slices.Clone(m.match)
-	m.pairGaps(inOrder, taken)
+	m.gaps(inOrder, func(a0, a1, b0, b1 int) { m.pairByTool(a0, a1, b0, b1, taken) })
 	return m.steps(inOrder, moved, taken)
 }
 
 type matcher struct {
-	a, b  []place
-	match []int32 // of a: its place in b, -1 for none
+	a, b       []place
+	keyA, keyB []uint64 // what align pairs by
+	match      []int32  // of a: its place in b, -1 for none
+}
+
+func keys(places []place, key func(*place) uint64) []uint64 {
+	out := make([]uint64, len(places))
+	for i := range places {
+		out[i] = key(&places[i])
+	}
+	return out
 }
 
 // maxDepth bounds the recursion between anchors, maxEdits the exact search.
@@ -48,11 +64,11 @@ const (
 
 // align pairs a[a0:a1] with b[b0:b1] in order.
 func (m *matcher) align(a0, a1, b0, b1, depth int) {
-	for a0 < a1 && b0 < b1 && m.a[a0].call == m.b[b0].call {
+	for a0 < a1 && b0 < b1 && m.keyA[a0] == m.keyB[b0] {
 		m.match[a0] = int32(b0)
 		a0, b0 = a0+1, b0+1
 	}
-	for a0 < a1 && b0 < b1 && m.a[a1-1].call == m.b[b1-1].call {
+	for a0 < a1 && b0 < b1 && m.keyA[a1-1] == m.keyB[b1-1] {
 		a1, b1 = a1-1, b1-1
 		m.match[a1] = int32(b1)
 	}
@@ -86,7 +102,7 @@ func (m *matcher) shortest(a0, a1, b0, b1 int) bool {
 		row := make([]int32, 2*d+1)
 		for x := -d; x <= d; x += 2 {
 			i := reach(rows, d, x)
-			for i < n && i-x < k && m.a[a0+i].call == m.b[b0+i-x].call {
+			for i < n && i-x < k && m.keyA[a0+i] == m.keyB[b0+i-x] {
 				i++
 				work--
 			}
@@ -145,21 +161,21 @@ func (m *matcher) anchors(a0, a1, b0, b1 int) [][2]int {
 	type once struct{ inA, inB, i, j int32 }
 	seen := make(map[uint64]*once)
 	for i := a0; i < a1; i++ {
-		o := seen[m.a[i].call]
+		o := seen[m.keyA[i]]
 		if o == nil {
 			o = &once{}
-			seen[m.a[i].call] = o
+			seen[m.keyA[i]] = o
 		}
 		o.inA, o.i = o.inA+1, int32(i)
 	}
 	for j := b0; j < b1; j++ {
-		if o := seen[m.b[j].call]; o != nil {
+		if o := seen[m.keyB[j]]; o != nil {
 			o.inB, o.j = o.inB+1, int32(j)
 		}
 	}
 	var pairs [][2]int
 	for i := a0; i < a1; i++ {
-		if o := seen[m.a[i].call]; o.inA == 1 && o.inB == 1 {
+		if o := seen[m.keyA[i]]; o.inA == 1 && o.inB == 1 {
 			pairs = append(pairs, [2]int{i, int(o.j)})
 		}
 	}
@@ -200,7 +216,7 @@ const greedyWindow = 1024
 func (m *matcher) greedy(a0, a1, b0, b1 int) {
 	for i := a0; i < a1 && b0 < b1; i++ {
 		for j := b0; j < min(b1, b0+greedyWindow); j++ {
-			if m.a[i].call == m.b[j].call {
+			if m.keyA[i] == m.keyB[j] {
 				m.match[i] = int32(j)
 				b0 = j + 1
 				break
@@ -227,8 +243,9 @@ func (m *matcher) pairMoved(taken []bool) {
 	}
 }
 
-// pairGaps pairs what is left between two common calls by tool.
-func (m *matcher) pairGaps(inOrder []int32, taken []bool) {
+// gaps calls each with what lies between two pairs that are in order, where
+// both sides have something there.
+func (m *matcher) gaps(inOrder []int32, each func(a0, a1, b0, b1 int)) {
 	a0, b0 := 0, 0
 	for i := 0; i <= len(m.a); i++ {
 		end := len(m.b)
@@ -239,12 +256,13 @@ func (m *matcher) pairGaps(inOrder []int32, taken []bool) {
 			end = int(inOrder[i])
 		}
 		if a0 < i && b0 < end {
-			m.pairByTool(a0, i, b0, end, taken)
+			each(a0, i, b0, end)
 		}
 		a0, b0 = i+1, end+1
 	}
 }
 
+// pairByTool pairs what is left by tool.
 func (m *matcher) pairByTool(a0, a1, b0, b1 int, taken []bool) {
 	left := map[uint32][]int32{}
 	for j := b0; j < b1; j++ {

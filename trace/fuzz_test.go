@@ -141,10 +141,13 @@ func FuzzAlign(f *testing.F) {
 	})
 }
 
+func asked(call uint64) place { return place{identity: identity{call: call}} }
+
 func placesOf(b []byte) []place {
 	out := make([]place, len(b))
 	for i, c := range b {
-		out[i] = place{call: uint64(c), tool: uint32(c & 3)}
+		out[i] = asked(uint64(c))
+		out[i].tool, out[i].answer = uint32(c&3), uint64(i&1)
 	}
 	return out
 }
@@ -185,9 +188,9 @@ func checkAlignment(t *testing.T, a, b []place) (same int) {
 func TestAlignThousandInserted(t *testing.T) {
 	var a, b []place
 	for i := range 50000 {
-		c := place{call: uint64(i % 700)} // requests repeat
+		c := asked(uint64(i % 700)) // requests repeat
 		if i%50 == 7 {
-			b = append(b, place{call: uint64(1000000 + i)})
+			b = append(b, asked(uint64(1000000+i)))
 		}
 		a, b = append(a, c), append(b, c)
 	}
@@ -202,8 +205,8 @@ func TestAlignThousandInserted(t *testing.T) {
 func TestAlignFarApart(t *testing.T) {
 	var a, b []place
 	for i := range 20000 { // more edits than the exact search takes; anchors hold
-		a = append(a, place{call: uint64(i)}, place{call: uint64(1<<40 + i)})
-		b = append(b, place{call: uint64(2<<40 + i)}, place{call: uint64(i)})
+		a = append(a, asked(uint64(i)), asked(uint64(1<<40+i)))
+		b = append(b, asked(uint64(2<<40+i)), asked(uint64(i)))
 	}
 	if same := checkAlignment(t, a, b); same != 20000 {
 		t.Errorf("%d calls paired in order, want 20000", same)

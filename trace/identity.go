@@ -15,20 +15,48 @@ import (
 // 64-bit hashes that are equal for equal values in any spelling and key order;
 // they only pair calls, and pairs are compared in full.
 
-// identify returns the hashes of a call's tool and of the whole call.
-func identify(text []byte, pats *patterns) (tool uint32, call uint64, ok bool) {
+type identity struct {
+	tool   uint32
+	call   uint64 // what was asked
+	answer uint64 // what came back: status and response, or the result in process
+}
+
+// identify hashes a call; false means that the line is no entry.
+func identify(text []byte, pats *patterns) (id identity, ok bool) {
 	text = bytes.Trim(text, " \t\r")
-	toolText, request := lookup(text, `"tool"`), lookup(text, `"request"`)
-	toolHash := hashBytes(1, toolText)
-	if len(request) == 0 {
-		return uint32(toolHash), toolHash, len(text) > 0 && text[0] == '{'
+	if len(text) == 0 || text[0] != '{' {
+		return id, false
 	}
 	h := hasher{pats: pats}
-	call = h.request(request, pats.key(pats.start, []byte(`"request"`)))
-	if lookup(request, `"method"`) == nil {
-		call = mix(toolHash, call)
+	w := walk(text)
+	var tool, result uint64
+	method := false
+	for {
+		key, val, more := w.member()
+		if !more {
+			break
+		}
+		switch string(key) {
+		case `"tool"`:
+			tool = hashBytes(1, val)
+		case `"request"`:
+			id.call = h.request(val, pats.key(pats.start, key))
+			method = lookup(val, `"method"`) != nil
+		case `"result"`:
+			result = hashBytes(1, val)
+		case `"status"`:
+			id.answer = mix(id.answer, hashScalar(val))
+		case `"response"`:
+			id.answer = mix(id.answer, h.value(val, pats.key(pats.start, key)))
+		}
 	}
-	return uint32(toolHash), call, !h.bad
+	if id.tool = uint32(tool); !method {
+		id.call = mix(tool, id.call)
+	}
+	if id.answer == 0 {
+		id.answer = result
+	}
+	return id, !h.bad && !w.bad
 }
 
 type hasher struct {

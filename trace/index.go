@@ -9,8 +9,7 @@ import (
 type place struct {
 	offset int64
 	seq    int64
-	call   uint64 // identity hash, see identify
-	tool   uint32
+	identity
 	length int32
 	line   int32
 }
@@ -34,14 +33,14 @@ func indexRun(ctx context.Context, src *source, r run, pats *patterns) ([]place,
 		if err != nil {
 			return nil, err
 		}
-		tool, call, ok := identify(ln.text, pats)
+		id, ok := identify(ln.text, pats)
 		if !ok {
 			if err := checkJSON(src.name, ln); err != nil {
 				return nil, err
 			}
-			call = hashBytes(1, ln.text)
+			id.call = hashBytes(1, ln.text)
 		}
-		places = append(places, place{ln.offset, h.seq, call, tool, int32(len(ln.text)), int32(ln.number)})
+		places = append(places, place{ln.offset, h.seq, id, int32(len(ln.text)), int32(ln.number)})
 	}
 }
 

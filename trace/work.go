@@ -83,6 +83,21 @@ type batch struct {
 // batchSize is how much text a batch gathers before a worker gets it, in bytes.
 const batchSize = 256 << 10
 
+// batches are used again: their buffers are most of what a comparison allocates.
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+func newBatch() *batch {
+	b := batches.Get().(*batch)
+	*b = batch{steps: b.steps[:0], spans: b.spans[:0], buf: b.buf[:0], done: make(chan struct{})}
+	return b
+}
+
+func (b *batch) free() {
+	if cap(b.buf) <= 4*batchSize {
+		batches.Put(b)
+	}
+}
+
 func (b *batch) add(st step) {
 	from := len(b.buf)
 	b.buf = append(b.buf, st.a.text...)
@@ -130,7 +145,7 @@ func firstCause(found, feeding error) error {
 }
 
 func feed(ctx context.Context, jobs, order chan<- *batch, produce func(emit func(step) error) error) error {
-	cur := &batch{done: make(chan struct{})}
+	cur := newBatch()
 	flush := func() error {
 		if len(cur.steps) == 0 {
 			return nil
@@ -142,7 +157,7 @@ func feed(ctx context.Context, jobs, order chan<- *batch, produce func(emit func
 				return ctx.Err()
 			}
 		}
-		cur = &batch{done: make(chan struct{})}
+		cur = newBatch()
 		return nil
 	}
 	err := produce(func(st step) error {
@@ -170,6 +185,7 @@ func collect(ctx context.Context, cancel func(), order <-chan *batch, sum *tally
 			return b.err
 		}
 		sum.merge(&b.out)
+		b.free()
 	}
 	return nil
 }
@@ -302,7 +318,7 @@ func (t *tally) found(c Call, findings int) {
 }
 
 func sameCall(st step, pats *patterns) bool {
-	toolA, callA, okA := identify(st.a.text, pats)
-	toolB, callB, okB := identify(st.b.text, pats)
-	return okA == okB && toolA == toolB && callA == callB
+	a, okA := identify(st.a.text, pats)
+	b, okB := identify(st.b.text, pats)
+	return okA == okB && a.tool == b.tool && a.call == b.call
 }

@@ -18,6 +18,7 @@ type conn struct {
 	out     io.Writer
 	timeout time.Duration
 	warn    func(string)
+	calls   sync.Pool // of *call
 
 	wake     chan struct{} // there is something to write
 	writeErr chan struct{} // closed when writing failed
@@ -59,15 +60,16 @@ type answer struct {
 	err     error
 }
 
-var calls = sync.Pool{New: func() any {
+func newCall() any {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return &call{done: make(chan answer, 1), timer: t}
-}}
+}
 
 func newConn(out io.Writer, timeout time.Duration, warn func(string)) *conn {
 	return &conn{
 		out: out, timeout: timeout, warn: warn,
+		calls:    sync.Pool{New: newCall},
 		wake:     make(chan struct{}, 1),
 		writeErr: make(chan struct{}),
 		over:     make(chan struct{}),
@@ -88,10 +90,10 @@ func unavailable(format string, args ...any) *provider.TransportError {
 // ask sends a request and waits for its retirement. params must not change until
 // the end of the conn: a request that is given up may still be written.
 func (c *conn) ask(ctx context.Context, method string, params []byte) answer {
-	w := calls.Get().(*call)
+	w := c.calls.Get().(*call)
 	id, err := c.enqueue(w, method, params)
 	if err != nil {
-		calls.Put(w)
+		c.calls.Put(w)
 		return answer{err: err}
 	}
 	select {
@@ -109,7 +111,7 @@ func (c *conn) ask(ctx context.Context, method string, params []byte) answer {
 		a = c.giveUp(w, id, ended(ctx, method, id))
 	}
 	w.timer.Stop()
-	calls.Put(w)
+	c.calls.Put(w)
 	return a
 }
 

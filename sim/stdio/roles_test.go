@@ -193,6 +193,7 @@ func lateRole() {
 	requests(func(r wireRequest) {
 		if held == nil {
 			held = &r
+			fmt.Fprintln(os.Stderr, "held")
 			return
 		}
 		reply(*held, answerText("late"))

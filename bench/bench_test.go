@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary plays the parts of the program, and the simulator ("serve").
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "part-") || os.Args[1] == "serve") {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		var err error
+		if os.Args[1] == "serve" {
+			err = fakeServe(ctx)
+		} else {
+			err = dispatch(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		}
+		stop()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// fakeServe answers as a simulator does, in chunks.
+func fakeServe(ctx context.Context) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, ticket[:20])
+		w.(http.Flusher).Flush()
+		_, _ = io.WriteString(w, ticket[20:])
+	})}
+	context.AfterFunc(ctx, func() { server.Close() })
+	fmt.Println("http://" + listener.Addr().String())
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// A whole run against a simulator that does nothing.
+func TestRun(t *testing.T) {
+	args := []string{"--short", "--secs", "0.02", "--conns", "1,3", "--anvil-sim", self(t)}
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // each part would wait a second at its end
+	var out bytes.Buffer
+	if err := run(t.Context(), append(args, "--json"), &out, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	var rep report
+	if err := json.Unmarshal(out.Bytes(), &rep); err != nil {
+		t.Fatalf("%v in %s", err, out.String())
+	}
+	want := 6
+	if _, err := exec.LookPath("python3"); err == nil {
+		want = 8
+	}
+	if len(rep.Rows) != want || rep.Rounds != 1 || rep.CPUs < 1 {
+		t.Fatalf("%d rows, %d rounds, %d CPUs; want %d rows, 1 round", len(rep.Rows), rep.Rounds, rep.CPUs, want)
+	}
+	for _, r := range rep.Rows {
+		if r.Rate <= 0 || r.OfMux <= 0 || r.P50 <= 0 || r.P99 < r.P50 {
+			t.Errorf("an impossible row: %+v", r)
+		}
+		if piped := strings.HasPrefix(r.Target, "stdio"); piped != (r.OfPipe > 0) {
+			t.Errorf("%s has the pipe ratio %v", r.Target, r.OfPipe)
+		}
+	}
+	out.Reset()
+	if err := run(t.Context(), args, &out, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "built-in store") || !strings.Contains(out.String(), "of net/http") {
+		t.Errorf("table:\n%s", out.String())
+	}
+}
+
+func TestRunWithoutServer(t *testing.T) {
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"--anvil-sim", "/bin/false"}, &out, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), "want a URL") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestParseSettings(t *testing.T) {
+	s, err := parseSettings([]string{"--short"}, io.Discard)
+	if err != nil || s.Rounds != 1 || s.For != 200*time.Millisecond || fmt.Sprint(s.Conns) != "[1 16]" {
+		t.Errorf("--short gives %+v, %v", s, err)
+	}
+	s, err = parseSettings([]string{"--conns", "2", "--short", "--rounds", "3"}, io.Discard)
+	if err != nil || s.Rounds != 3 || fmt.Sprint(s.Conns) != "[2]" {
+		t.Errorf("flags that are given lose against --short: %+v, %v", s, err)
+	}
+	for _, bad := range [][]string{{"--conns", "1,x"}, {"--conns", "0"}, {"--rounds", "0"}, {"--secs", "-1"}, {"more"}, {"--none"}} {
+		if _, err := parseSettings(bad, io.Discard); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	big := strings.Repeat("x", 100_000)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/short", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
+	mux.HandleFunc("/chunked", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, big) })
+	mux.HandleFunc("/bad", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	for path, failing := range map[string]bool{"/short": false, "/chunked": false, "/bad": true} {
+		r, err := load(t.Context(), server.URL+path, 3, 30*time.Millisecond)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if r.Requests == 0 || r.Seconds <= 0 || r.P50 <= 0 || (r.Failed == r.Requests) != failing {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+	if _, err := load(t.Context(), "http://127.0.0.1:1/", 1, time.Millisecond); err == nil {
+		t.Error("nobody listens, and that is no error")
+	}
+}
+
+func TestPipe(t *testing.T) {
+	for _, under := range []int{1, 16} {
+		r, err := pipe(t.Context(), self(t), under, 20*time.Millisecond)
+		if err != nil || r.Requests < under || r.P50 <= 0 {
+			t.Errorf("%d under way: %+v, %v", under, r, err)
+		}
+	}
+}
+
+func TestProvider(t *testing.T) {
+	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
+{"jsonrpc":"2.0","id": 22,"method":"invoke","params":{"id":7}}
+{"jsonrpc":"2.0","id":3,"method":"shutdown","params":null}
+`
+	want := `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}
+{"jsonrpc":"2.0","id":22,"result":{"ok":true,"result":` + ticket + `}}
+{"jsonrpc":"2.0","id":3,"result":null}
+`
+	var out bytes.Buffer
+	if err := providerPart(strings.NewReader(in), &out); err != nil || out.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+func TestFixtures(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "fixtures.db")
+	if err := writeFixtures(file); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.QueryRow("SELECT count(*) FROM ticket WHERE id = 'T-1' OR id = 'T-1000'").Scan(&n); err != nil || n != 2 {
+		t.Errorf("%d tickets, %v", n, err)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		in   []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 3, 2}, 2.5}} {
+		if got := median(c.in); got != c.want {
+			t.Errorf("median(%v) = %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := &row{Target: "x", Conns: 1}
+	for _, n := range []int{100, 300, 200} {
+		r.add(result{Requests: n, Seconds: 1}, result{Requests: 400, Seconds: 1}, result{Requests: 1000, Seconds: 1}, true)
+	}
+	rep := (&report{Rows: []*row{r}, Notes: []string{"a note"}}).finish()
+	if r.Rate != 200 || r.OfMux != 0.5 || r.OfPipe != 0.2 {
+		t.Errorf("medians %+v", r)
+	}
+	var out bytes.Buffer
+	if err := rep.table(&out); err != nil || !strings.Contains(out.String(), "a note") || !strings.Contains(out.String(), "0.50") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// muxPart serves each file that is named by its place: /0 is the first. It is
+// what net/http alone can do with these bytes.
+func muxPart(ctx context.Context, files []string, out io.Writer) error {
+	mux := http.NewServeMux()
+	for i, name := range files {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		mux.HandleFunc("GET /"+strconv.Itoa(i), func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(body) // the client counts what came
+		})
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: mux}
+	stopped := make(chan struct{})
+	go func() {
+		<-ctx.Done()
+		server.Close()
+		close(stopped)
+	}()
+	fmt.Fprintln(out, "http://"+listener.Addr().String())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	<-stopped
+	return nil
+}
+
+const ticket = `{"id":"T-1","subject":"Printer","status":"open","priority":3,"urgent":false,"created_at":"2026-01-01T00:00:00Z"}`
+
+// providerPart is a provider that does nothing but answer: it finds the id and
+// the method in the line and sends fixed bytes.
+func providerPart(in io.Reader, out io.Writer) error {
+	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 64<<10)
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			return w.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		result := `{"ok":true,"result":` + ticket + `}`
+		done := false
+		switch {
+		case bytes.Contains(line, []byte(`"method":"initialize"`)):
+			result = `{"protocolVersion":1}`
+		case bytes.Contains(line, []byte(`"method":"shutdown"`)):
+			result, done = "null", true
+		}
+		w.WriteString(`{"jsonrpc":"2.0","id":`)
+		w.Write(lineID(line))
+		w.WriteString(`,"result":`)
+		w.WriteString(result)
+		w.WriteString("}\n")
+		if r.Buffered() == 0 || done {
+			if err := w.Flush(); err != nil || done {
+				return err
+			}
+		}
+	}
+}
+
+// lineID is the number behind the first "id": of a line.
+func lineID(line []byte) []byte {
+	_, rest, _ := bytes.Cut(line, []byte(`"id":`))
+	rest = bytes.TrimLeft(rest, " ")
+	end := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	return rest[:max(end, 0)]
+}
+
+// pipe measures round trips over the pipes of a provider process with a number
+// of requests under way.
+func pipe(ctx context.Context, self string, under int, length time.Duration) (r result, err error) {
+	cmd := exec.CommandContext(ctx, self, "part-provider")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return r, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return r, err
+	}
+	if err := cmd.Start(); err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, in.Close(), cmd.Wait()) }()
+	answers := bufio.NewReaderSize(out, 1<<20)
+	sent := make([]time.Time, under)
+	send := func(i int) error {
+		sent[i] = time.Now()
+		_, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"invoke","params":{"operationId":"helpdesk.tickets.get","params":{"path":{"id":"T-1"},"query":{},"header":{},"cookie":{}}}}`+"\n", i)
+		return err
+	}
+	for i := range under {
+		if err := send(i); err != nil {
+			return r, err
+		}
+	}
+	var times []time.Duration
+	began := time.Now()
+	for open := under; open > 0; {
+		line, err := answers.ReadSlice('\n')
+		if err != nil {
+			return r, err
+		}
+		i, err := strconv.Atoi(string(lineID(line)))
+		if err != nil || i >= under {
+			return r, fmt.Errorf("an answer without its request: %q", line)
+		}
+		times = append(times, time.Since(sent[i]))
+		if time.Since(began) >= length {
+			open--
+			continue
+		}
+		if err := send(i); err != nil {
+			return r, err
+		}
+	}
+	r.Requests, r.Seconds = len(times), time.Since(began).Seconds()
+	slices.Sort(times)
+	r.P50, r.P99 = percentile(times, 0.50), percentile(times, 0.99)
+	return r, nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A result is what one measurement found.
+type result struct {
+	Requests int     `json:"requests"`
+	Failed   int     `json:"failed"` // answers with another status than 200
+	Seconds  float64 `json:"seconds"`
+	P50      float64 `json:"p50_ms"`
+	P99      float64 `json:"p99_ms"`
+}
+
+func (r result) rate() float64 { return float64(r.Requests) / r.Seconds }
+
+// loadPart is the load generator as a process.
+func loadPart(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("load", flag.ContinueOnError)
+	target := flags.String("url", "", "")
+	conns := flags.Int("conns", 1, "")
+	length := flags.Duration("for", time.Second, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	r, err := load(ctx, *target, *conns, *length)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(r)
+}
+
+// load asks one URL over keep-alive connections, each with one request at a
+// time, and counts the answers of a while.
+func load(ctx context.Context, target string, conns int, length time.Duration) (result, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return result{}, err
+	}
+	request := []byte("GET " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n")
+	clients := make([]*client, conns)
+	for i := range clients {
+		if clients[i], err = dial(ctx, u.Host, request); err != nil {
+			return result{}, err
+		}
+		defer clients[i].conn.Close()
+	}
+	errs := make([]error, conns)
+	began := time.Now()
+	var all sync.WaitGroup
+	for i, c := range clients {
+		all.Go(func() { errs[i] = c.ask(ctx, began.Add(length)) })
+	}
+	all.Wait()
+	r := result{Seconds: time.Since(began).Seconds()}
+	var times []time.Duration
+	for _, c := range clients {
+		times = append(times, c.times...)
+		r.Failed += c.failed
+	}
+	r.Requests = len(times)
+	slices.Sort(times)
+	r.P50, r.P99 = percentile(times, 0.50), percentile(times, 0.99)
+	return r, errors.Join(errs...)
+}
+
+// percentile is in milliseconds, of sorted times.
+func percentile(times []time.Duration, p float64) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	return float64(times[int(p*float64(len(times)-1))]) / float64(time.Millisecond)
+}
+
+type client struct {
+	conn    net.Conn
+	in      *bufio.Reader
+	request []byte
+	times   []time.Duration
+	failed  int
+}
+
+func dial(ctx context.Context, host string, request []byte) (*client, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), request: request, times: make([]time.Duration, 0, 1<<16)}
+	if _, err := c.once(); err != nil { // the connection stands before the clock runs
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *client) ask(ctx context.Context, until time.Time) error {
+	for last := time.Now(); last.Before(until) && ctx.Err() == nil; {
+		status, err := c.once()
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		c.times = append(c.times, now.Sub(last))
+		last = now
+		if status != 200 {
+			c.failed++
+		}
+	}
+	return ctx.Err()
+}
+
+// once sends the request and reads its answer to the end.
+func (c *client) once() (status int, err error) {
+	if _, err := c.conn.Write(c.request); err != nil {
+		return 0, err
+	}
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return 0, err
+	}
+	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
+		return 0, fmt.Errorf("not an HTTP answer: %q", line)
+	}
+	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+		return 0, err
+	}
+	length, chunked, err := c.head()
+	if err != nil {
+		return 0, err
+	}
+	if chunked {
+		return status, c.chunks()
+	}
+	_, err = c.in.Discard(length)
+	return status, err
+}
+
+func (c *client) head() (length int, chunked bool, err error) {
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return 0, false, err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
+			return length, chunked, nil
+		}
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case bytes.EqualFold(name, []byte("content-length")):
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return 0, false, err
+			}
+		case bytes.EqualFold(name, []byte("transfer-encoding")):
+			chunked = true
+		}
+	}
+}
+
+func (c *client) chunks() error {
+	for {
+		line, err := c.in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(line), 16, 31)
+		if err != nil {
+			return err
+		}
+		if _, err := c.in.Discard(int(n) + 2); err != nil {
+			return err
+		}
+		if n == 0 {
+			return nil
+		}
+	}
+}

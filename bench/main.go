@@ -1,0 +1,178 @@
+// Command bench prints the requests per second of a served anvil-sim beside the
+// limits of the machine, measured in the same run: a bare net/http handler that
+// returns the same bytes, and a bare round trip over the pipes of a provider
+// process.
+//
+//	go run ./bench [--short] [--json] [--anvil-sim FILE] [--rounds N] [--secs S] [--conns 1,16,64]
+//
+// Targets take turns within each round. Compare the ratios: a rate belongs to
+// the machine and the minute.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := dispatch(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+}
+
+// dispatch runs the part that the first argument names; the program starts
+// itself for each of them, so that every part is a process of its own.
+func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr *os.File) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "part-load":
+			return loadPart(ctx, args[1:], out)
+		case "part-mux":
+			return muxPart(ctx, args[1:], out)
+		case "part-provider":
+			return providerPart(in, out)
+		}
+	}
+	return run(ctx, args, out, stderr)
+}
+
+type settings struct {
+	Binary string        // anvil-sim; "" builds it
+	Rounds int           //
+	For    time.Duration // of one measurement
+	Conns  []int         //
+	JSON   bool          //
+}
+
+func parseSettings(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	short := flags.Bool("short", false, "a quick run: 1 round, 0.2 s, 1 and 16 connections; flags that are given win")
+	flags.StringVar(&s.Binary, "anvil-sim", "", "the binary to measure (default: build ./cmd/anvil-sim)")
+	flags.IntVar(&s.Rounds, "rounds", 5, "rounds; medians are taken over them")
+	secs := flags.Float64("secs", 0.5, "seconds of one measurement")
+	conns := flags.String("conns", "1,16,64", "numbers of connections")
+	flags.BoolVar(&s.JSON, "json", false, "print JSON instead of a table")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if *short {
+		given := map[string]bool{}
+		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		for name, value := range map[string]string{"rounds": "1", "secs": "0.2", "conns": "1,16"} {
+			if !given[name] {
+				if err := flags.Set(name, value); err != nil {
+					return s, err
+				}
+			}
+		}
+	}
+	for _, text := range strings.Split(*conns, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return s, fmt.Errorf("--conns %s: %q is no positive number; give numbers separated by commas", *conns, text)
+		}
+		s.Conns = append(s.Conns, n)
+	}
+	s.For = time.Duration(*secs * float64(time.Second))
+	if s.Rounds < 1 || s.For <= 0 || flags.NArg() > 0 {
+		return s, fmt.Errorf("--rounds and --secs want more than 0, and there are no arguments; got %d, %v, %q", s.Rounds, *secs, flags.Args())
+	}
+	return s, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) error {
+	s, err := parseSettings(args, stderr)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "anvil-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if s.Binary == "" {
+		s.Binary = filepath.Join(dir, "anvil-sim")
+		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", s.Binary, "github.com/anvil-sim/anvil/cmd/anvil-sim")
+		build.Stdout, build.Stderr = stderr, stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("go build ./cmd/anvil-sim: %w; or name a binary with --anvil-sim", err)
+		}
+	}
+	b, err := newBench(ctx, s, dir, stderr)
+	defer b.close()
+	if err != nil {
+		return err
+	}
+	rep, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rep)
+	}
+	return rep.table(out)
+}
+
+// A served process prints its URL first and ends on SIGTERM.
+type served struct {
+	url string
+	cmd *exec.Cmd
+}
+
+// serve starts a server and waits for its URL. Several servers share stderr, so
+// it is a file and not any writer.
+func serve(ctx context.Context, stderr *os.File, name string, args ...string) (*served, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stderr = stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	p := &served{url: strings.TrimSpace(line), cmd: cmd}
+	if err != nil || !strings.HasPrefix(p.url, "http://") {
+		p.close()
+		return nil, fmt.Errorf("%s %s: the first line of stdout is %q, want a URL", name, strings.Join(args, " "), p.url)
+	}
+	return p, nil
+}
+
+func (p *served) close() {
+	// The process may have ended already.
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		_ = p.cmd.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-ended
+	}
+}
