@@ -7,10 +7,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"github.com/anvil-sim/anvil/recorder"
 	"github.com/anvil-sim/anvil/recorder/scrub"
 	"github.com/anvil-sim/anvil/recorder/vcr"
+	"github.com/anvil-sim/anvil/replayer"
 )
 
 // recordGrace is how long exchanges that are under way may take to end after a
@@ -45,17 +48,19 @@ type recordOptions struct {
 	insecure  bool
 	rewrite   bool
 	durations bool
+	matching  matchOptions
 }
 
 func newRecord(s cli.Streams) *cobra.Command {
 	o := &recordOptions{streams: s}
 	cmd := &cobra.Command{
-		Use:   "record --target URL --cassette FILE",
+		Use:   "record --target URL --cassette FILE [-- COMMAND [ARGS...]]",
 		Short: "Record real traffic to a cassette",
 		Long: `Record real traffic: a local proxy forwards every request to the target and
 writes each exchange to a go-vcr cassette (format 1). The first line on stdout is
 the proxy's URL, which the client takes as the API's base URL. SIGINT or SIGTERM
-ends it with a summary on stderr.
+ends it with a summary on stderr. With a command after --, the command runs with
+ANVIL_BASE_URL set to the URL, and its end ends the recording.
 
 Secrets are replaced before anything is written, dates and request ids become
 fixed values. An exchange that still looks as if it held a secret is not written:
@@ -65,6 +70,8 @@ before the client sees the end of its answer; a killed recorder loses nothing el
 Modes, by their misses:
   record  the cassette is new; one that exists is an error without --force
   append  the cassette may exist; new exchanges follow what it holds
+  auto    what the cassette answers does not go out; a miss does, and is appended
+  replay  nothing goes out; a miss is a 503 with X-Anvil-Miss
   spy     everything is forwarded and nothing is written
 
 A rules file is YAML with lists of names and patterns: headers, query, fields,
@@ -73,14 +80,19 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
 		Example: `  anvil-sim record --target https://api.example.com --cassette tape.yaml
   anvil-sim record --target https://api.example.com/v1 --cassette tape.yaml --mode append --contract ./bundle
   anvil-sim record --target https://api.example.com --cassette tape.yaml --rules scrub.yaml`,
-		Args: cli.Args(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); len(args) > 0 && n != 0 {
+				return cli.WithHint(fmt.Errorf("record takes no argument %q", args[0]), "to run a command against the proxy, put -- before it")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.target, "target", "", "URL of the API, perhaps with a base path (required)")
 	f.StringVar(&o.cassette, "cassette", "", "the cassette to write")
 	f.StringVar(&o.contract, "contract", "", "contract whose credential carriers are hidden and whose operations are counted")
-	f.StringVar(&o.mode, "mode", "record", "record, append or spy")
+	f.StringVar(&o.mode, "mode", "record", "record, append, auto, replay or spy")
 	f.BoolVar(&o.force, "force", false, "replace a cassette that exists")
 	f.StringVar(&o.rules, "rules", "", "YAML file with rules for secrets and volatile values")
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to bind")
@@ -91,6 +103,7 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
 	f.BoolVar(&o.insecure, "insecure", false, "do not check the target's certificate")
 	f.BoolVar(&o.rewrite, "rewrite-bodies", false, "rewrite links to the target in JSON, XML and text for the client")
 	f.BoolVar(&o.durations, "durations", false, "keep how long answers took; two recordings then differ")
+	o.matching.register(f)
 	_ = cmd.MarkFlagFilename("cassette", "yaml", "yml")
 	_ = cmd.MarkFlagFilename("rules", "yaml", "yml")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
@@ -99,11 +112,11 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
 
 // check reads what flags alone cannot.
 func (o *recordOptions) check() (*url.URL, error) {
-	modes := []string{"record", "append", "spy"}
+	modes := []string{"record", "append", "auto", "replay", "spy"}
 	switch {
 	case o.target == "":
 		return nil, cli.WithHint(errors.New("no target"), "--target names the API: anvil-sim record --target https://api.example.com --cassette tape.yaml")
-	case o.mode != "record" && o.mode != "append" && o.mode != "spy":
+	case !slices.Contains(modes, o.mode):
 		return nil, cli.WithHint(fmt.Errorf("--mode: found %q, want %s", o.mode, strings.Join(modes, ", ")), cli.DidYouMean(o.mode, modes))
 	case o.cassette == "" && o.mode != "spy":
 		return nil, cli.WithHint(errors.New("no cassette"), "--cassette names the file to write; --mode spy writes none")
@@ -123,12 +136,12 @@ func (o *recordOptions) check() (*url.URL, error) {
 	return u, nil
 }
 
-func (o *recordOptions) run(ctx context.Context) error {
+func (o *recordOptions) run(ctx context.Context, command []string) error {
 	target, err := o.check()
 	if err != nil {
 		return err
 	}
-	opts := &recorder.Options{Append: o.mode == "append", Replace: o.force, MaxBody: o.maxBody, Random: rand.Reader, Warn: warner(o.streams)}
+	opts := &recorder.Options{Append: o.mode == "append" || o.mode == "auto", Replace: o.force, MaxBody: o.maxBody, Random: rand.Reader, Warn: warner(o.streams)}
 	if o.durations {
 		opts.Now = time.Now
 	}
@@ -142,6 +155,10 @@ func (o *recordOptions) run(ctx context.Context) error {
 	if _, err := recorder.NewProxy(nil, proxyOpts); err != nil {
 		return fmt.Errorf("--target: %w", err) // before a cassette is made
 	}
+	tape, err := o.openTape(&proxyOpts)
+	if err != nil {
+		return err
+	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
@@ -149,26 +166,85 @@ func (o *recordOptions) run(ctx context.Context) error {
 		return cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
 	}
 	path := o.cassette
-	if o.mode == "spy" {
+	if o.mode == "spy" || o.mode == "replay" {
 		path = ""
 	}
 	rec, err := recorder.Open(path, opts)
 	if err != nil {
 		return errors.Join(existsHint(err), l.Close())
 	}
-	return o.record(ctx, rec, proxyOpts, l)
+	err = o.record(ctx, rec, proxyOpts, l, command)
+	if tape != nil {
+		if played := o.matching.finish(o.streams.Err, tape.Stats()); err == nil {
+			err = played
+		}
+	}
+	return err
 }
 
-// record forwards until ctx ends, and sums up.
-func (o *recordOptions) record(ctx context.Context, rec *recorder.Recorder, opts recorder.ProxyOptions, l net.Listener) error {
+// openTape makes the modes auto and replay answer from the cassette; nil in others.
+func (o *recordOptions) openTape(to *recorder.ProxyOptions) (*replayer.Transport, error) {
+	if o.mode != "auto" && o.mode != "replay" {
+		return nil, nil
+	}
+	if _, err := os.Stat(o.cassette); errors.Is(err, os.ErrNotExist) && o.mode == "auto" {
+		return nil, nil // everything is a miss
+	}
+	told := io.Discard // in auto a miss is no news
+	if o.mode == "replay" {
+		told = o.streams.Err
+	}
+	opts, err := o.matching.options(told)
+	if err != nil {
+		return nil, err
+	}
+	tapes, err := loadTapes(o.streams.Err, []string{o.cassette})
+	if err != nil {
+		return nil, err
+	}
+	t, err := replayer.NewTransport(tapes, opts)
+	if err != nil {
+		return nil, err
+	}
+	to.Replay, to.Closed = missing{t}, o.mode == "replay"
+	return t, nil
+}
+
+// missing tells a recorder of misses in its own terms.
+type missing struct{ tape *replayer.Transport }
+
+// RoundTrip implements http.RoundTripper.
+func (m missing) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := m.tape.RoundTrip(req)
+	var miss *replayer.Miss
+	if errors.As(err, &miss) {
+		err = fmt.Errorf("%w: %w", recorder.ErrMiss, err)
+	}
+	return resp, err
+}
+
+// record forwards until ctx ends or the command is done, and sums up.
+func (o *recordOptions) record(ctx context.Context, rec *recorder.Recorder, opts recorder.ProxyOptions, l net.Listener, command []string) error {
 	proxy, err := recorder.NewProxy(rec, opts)
-	if err == nil {
-		_, err = fmt.Fprintln(o.streams.Out, "http://"+l.Addr().String())
+	at := "http://" + l.Addr().String()
+	if err == nil && len(command) == 0 {
+		_, err = fmt.Fprintln(o.streams.Out, at)
 	}
 	if err != nil {
 		return errors.Join(err, l.Close(), rec.Close())
 	}
-	err = proxy.Serve(ctx, l, recordGrace)
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	var status error
+	if len(command) > 0 {
+		done := make(chan error, 1)
+		go func() { done <- proxy.Serve(serving, l, recordGrace) }()
+		status = (&serveOptions{streams: o.streams}).runCommand(ctx, at, command)
+		stop()
+		err = <-done
+	} else {
+		err = proxy.Serve(serving, l, recordGrace)
+	}
 	if err = errors.Join(err, rec.Close()); err != nil {
 		return err
 	}
@@ -177,10 +253,10 @@ func (o *recordOptions) record(ctx context.Context, rec *recorder.Recorder, opts
 	if n := proxy.Links(); n > 0 {
 		fmt.Fprintf(o.streams.Err, "anvil-sim: %d answers had links to the target in their bodies, which lead a client past the recorder; --rewrite-bodies changes them\n", n)
 	}
-	if sum.Refused > 0 {
+	if status == nil && sum.Refused > 0 {
 		return cli.Exit(cli.CodeNo, fmt.Errorf("%d exchanges are not on the cassette", sum.Refused))
 	}
-	return nil
+	return status
 }
 
 // trust makes the settings of TLS, nil for the system's.

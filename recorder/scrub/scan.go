@@ -124,7 +124,10 @@ func (s *Scrubber) scanBase64(place string, text []byte) (found []Finding) {
 		}
 		if n := end - at; n >= minRun && n <= maxRun {
 			run := strings.NewReplacer("-", "+", "_", "/").Replace(string(text[at : at+n]))
-			raw, err := base64.RawStdEncoding.DecodeString(run[:len(run)-len(run)%4])
+			if n%4 == 1 {
+				run = run[:n-1]
+			}
+			raw, err := base64.RawStdEncoding.DecodeString(run)
 			if err == nil && utf8.Valid(raw) {
 				found = append(found, s.scan(place+" (inside base64)", raw, false)...)
 			}
