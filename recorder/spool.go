@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
@@ -113,7 +114,8 @@ func (s *spool) Open() (io.Reader, error) {
 	if s.file == nil {
 		return bytes.NewReader(s.mem), nil
 	}
-	return cipher.StreamReader{S: s.cipher(), R: io.NewSectionReader(s.file, 0, s.size)}, nil
+	r := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size), 64<<10)
+	return cipher.StreamReader{S: s.cipher(), R: r}, nil
 }
 
 // cut says why what is kept is not the whole body, "" when it is.

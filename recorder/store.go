@@ -102,6 +102,12 @@ func (r *Recorder) content(place string, out *stored, kind string, body *spool, 
 		out.found = append(out.found, r.scrub.ScanText(place+".body", clean)...)
 		return nil
 	}
+	if len(names) == 0 && !utf8.Valid(start[:cutAt(start)]) {
+		// No text: it is kept as it came, and looked at only.
+		w := &windows{r: r, out: out, place: place + ".body", to: (&spoolRoom{}).spool(), binary: true}
+		out.body = body
+		return w.copy(io.MultiReader(bytes.NewReader(start), src))
+	}
 	clean := r.room.spool()
 	out.spools = append(out.spools, clean)
 	w := &windows{r: r, out: out, place: place + ".body", to: clean}
