@@ -415,4 +415,3 @@ func unescapeQuery(s string) string {
 	}
 	return s
 }
-
