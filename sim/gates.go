@@ -50,12 +50,10 @@ func (s *Simulator) authorize(c *Call) (*provider.Principal, *Result) {
 	}
 	who := s.principals[id]
 	if who == nil {
-		r := c.Op.refuse(provider.AuthRequired, "No principal supplied.")
-		return nil, &r
+		return nil, c.Op.refusal(provider.AuthRequired, "No principal supplied.")
 	}
 	if missing := missingScopes(c.Op.Auth.Scopes, who.Scopes); len(missing) > 0 {
-		r := c.Op.refuse(provider.PermissionDenied, "Missing scope(s): "+strings.Join(missing, ", ")+".")
-		return nil, &r
+		return nil, c.Op.refusal(provider.PermissionDenied, "Missing scope(s): "+strings.Join(missing, ", ")+".")
 	}
 	return who, nil
 }
@@ -84,17 +82,19 @@ func (o *Operation) undecodable(r *Refusal) Result {
 // fault is the failure of a named scenario, nil when none fires. Each scenario
 // has rate 1, so there is nothing to draw. "slow" succeeds later.
 func (o *Operation) fault(name string) *Result {
-	var r Result
 	switch name {
 	case "throttle":
-		r = o.refuse(provider.RateLimited, "Simulated rate limit.")
+		return o.refusal(provider.RateLimited, "Simulated rate limit.")
 	case "outage":
-		r = o.refuse(provider.UpstreamUnavailable, "Simulated outage.")
+		return o.refusal(provider.UpstreamUnavailable, "Simulated outage.")
 	case "conflict":
-		r = o.refuse(provider.Conflict, "Simulated conflict.")
-	default:
-		return nil
+		return o.refusal(provider.Conflict, "Simulated conflict.")
 	}
+	return nil
+}
+
+func (o *Operation) refusal(code provider.Code, message string) *Result {
+	r := o.refuse(code, message)
 	return &r
 }
 

@@ -73,7 +73,7 @@ type Error struct {
 func (o *Outcome) Entry() *trace.Entry {
 	e := &trace.Entry{
 		Seq: o.Seq, RequestID: o.RequestID, Normalized: o.Normalized, Provider: o.Provider,
-		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings, Validated: o.validated,
+		Result: o.Result.AppendJSON(make([]byte, 0, len(o.Result.Output)+128)), Warnings: o.Warnings, Validated: o.validated,
 	}
 	if o.Op != nil {
 		e.Tool, e.Operation = &o.Op.ToolName, &o.Op.ID

@@ -228,6 +228,19 @@ func (p *Process) Initialize(ctx context.Context, params *provider.InitializePar
 	return result, nil
 }
 
+// Reset asks the provider to go back to its first state. Only one that announced
+// the method in its [provider.InitializeResult] understands it.
+func (p *Process) Reset(ctx context.Context, seed uint32) error {
+	a := p.conn.ask(ctx, provider.MethodReset, fmt.Appendf(nil, `{"seed":%d}`, seed))
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.failure != nil:
+		return fmt.Errorf("the state provider did not reset: %w", a.failure)
+	}
+	return nil
+}
+
 // Invoke asks the provider one request, which it freezes. The error is a
 // *[provider.TransportError] when there is no answer (the deadline passed, the
 // provider died, it answered with a JSON-RPC error, ctx ended), or a
