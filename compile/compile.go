@@ -123,7 +123,7 @@ func compileFiles(files *api.Files, name string, opts *Options) (*Result, error)
 		return nil, err
 	}
 	sources := files.All()
-	tree := c.document(sources, name)
+	tree := valid(c.document(sources, name), map[*api.Value]*api.Value{})
 	if err := checkSize(tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
