@@ -14,6 +14,7 @@ const (
 	MethodInitialize = "initialize"
 	MethodInvoke     = "invoke"
 	MethodShutdown   = "shutdown"
+	MethodReset      = "reset" // only to a provider that announced it
 )
 
 // The JSON-RPC 2.0 error codes that [Serve] uses.

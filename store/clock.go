@@ -1,15 +1,13 @@
 package store
 
 import (
+	"context"
 	"database/sql/driver"
 	"encoding/binary"
-	"io"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"time"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // epoch is when the virtual clock starts if nobody says otherwise.
@@ -27,7 +25,7 @@ var impure = regexp.MustCompile(`(?i)\bcurrent_(timestamp|date|time)\b|'now'|"no
 type clock struct {
 	now  string // as SQLite reads it: 2026-01-01 00:00:05.000
 	rand *rand.Rand
-	aux  driver.Conn
+	aux  *conn // opened when a date function is first called
 }
 
 // set moves the clock to a call: one second a call.
@@ -41,7 +39,7 @@ func (c *clock) set(base time.Time, seed uint32, call int64) {
 
 func (c *clock) close() {
 	if c != nil && c.aux != nil {
-		c.aux.Close()
+		c.aux.close()
 	}
 }
 
@@ -49,7 +47,7 @@ func (c *clock) close() {
 var timePosition = map[string]int{"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1}
 
 // install puts the clock's functions in the place of SQLite's own.
-func (c *clock) install(raw *sqlite3.SQLiteConn) error {
+func (c *clock) install(raw engine) error {
 	for _, name := range []string{"date", "time", "datetime", "julianday", "unixepoch", "strftime"} {
 		fn := func(args ...any) (any, error) { return c.date(name, args) }
 		if err := raw.RegisterFunc(name, fn, true); err != nil {
@@ -100,20 +98,17 @@ func (c *clock) date(name string, args []any) (any, error) {
 		vals[i], marks[i] = a, "?"
 	}
 	if c.aux == nil {
-		aux, err := (&sqlite3.SQLiteDriver{}).Open(":memory:")
+		raw, err := openEngine(":memory:")
 		if err != nil {
 			return nil, err
 		}
-		c.aux = aux
+		c.aux = &conn{raw: raw, stmts: map[string]stmt{}}
 	}
-	rows, err := c.aux.(driver.Queryer).Query("SELECT "+name+"("+strings.Join(marks, ",")+")", vals)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := make([]driver.Value, 1)
-	if err := rows.Next(out); err != nil && err != io.EOF {
-		return nil, err
-	}
-	return out[0], nil
+	var out driver.Value
+	sql := "SELECT " + name + "(" + strings.Join(marks, ",") + ")"
+	err := c.aux.query(context.Background(), sql, vals, 1, func(row []driver.Value) error {
+		out = row[0]
+		return nil
+	})
+	return out, err
 }

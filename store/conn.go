@@ -5,8 +5,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // stmtLimit bounds the prepared statements that a connection keeps: filters in
@@ -14,11 +12,10 @@ import (
 const stmtLimit = 256
 
 // A conn is one SQLite connection with its prepared statements. It is used by
-// one goroutine at a time. The driver is used without database/sql: a page's
-// rows go from SQLite to bytes with no conversion between.
+// one goroutine at a time.
 type conn struct {
-	raw   *sqlite3.SQLiteConn
-	stmts map[string]*sqlite3.SQLiteStmt
+	raw   engine
+	stmts map[string]stmt
 	args  []driver.NamedValue
 	vals  []driver.Value
 	clock *clock // nil when the schema asks no time and no chance
@@ -30,6 +27,7 @@ func dsn(file string, writer bool) string {
 	// The copy dies with the process, so nothing needs to reach the disk. It is
 	// in WAL mode so that readers and the writer do not wait for each other.
 	opts := "_journal_mode=WAL&_synchronous=OFF&_busy_timeout=10000&_foreign_keys=on&_cache_size=-16000&_mutex=no"
+	// No mmap: page cache hits cost less than looking mapped pages up again.
 	if !writer {
 		opts += "&_query_only=1"
 	}
@@ -51,12 +49,12 @@ func escapePath(file string) string {
 }
 
 func openConn(file string, writer bool) (*conn, error) {
-	raw, err := (&sqlite3.SQLiteDriver{}).Open(dsn(file, writer))
+	raw, err := openEngine(dsn(file, writer))
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw.(*sqlite3.SQLiteConn), stmts: map[string]*sqlite3.SQLiteStmt{}}
-	if err := c.exec("PRAGMA cell_size_check=ON; PRAGMA mmap_size=268435456"); err != nil {
+	c := &conn{raw: raw, stmts: map[string]stmt{}}
+	if err := c.exec("PRAGMA cell_size_check=ON"); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -77,7 +75,7 @@ func (c *conn) dropStmts() {
 }
 
 // prepare returns the statement of an SQL text, from the cache when it is there.
-func (c *conn) prepare(sql string) (*sqlite3.SQLiteStmt, error) {
+func (c *conn) prepare(sql string) (stmt, error) {
 	if s := c.stmts[sql]; s != nil {
 		return s, nil
 	}
@@ -88,7 +86,7 @@ func (c *conn) prepare(sql string) (*sqlite3.SQLiteStmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := st.(*sqlite3.SQLiteStmt)
+	s := st.(stmt)
 	c.stmts[sql] = s
 	return s, nil
 }

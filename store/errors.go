@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	sqlite3 "github.com/mattn/go-sqlite3"
-
 	"github.com/anvil-sim/anvil/provider"
 )
 
@@ -46,34 +44,23 @@ func answer(err error) (*provider.Response, error) {
 // table and column; any other error comes back as it is. c is free again: the
 // write was rolled back.
 func (db *DB) constraint(ctx context.Context, c *conn, w *change, err error) error {
-	var e sqlite3.Error
-	if !errors.As(err, &e) {
+	_, about, _ := strings.Cut(err.Error(), "constraint failed: ")
+	switch faultOf(err) {
+	case faultOther:
 		return err
-	}
-	switch e.Code {
-	case sqlite3.ErrMismatch:
-		return invalid("%s: %s", w.table.name, e.Error())
-	case sqlite3.ErrTooBig:
-		return invalid("%s: a value is too large: %s", w.table.name, e.Error())
-	case sqlite3.ErrConstraint:
-	default:
-		return err
-	}
-	_, about, _ := strings.Cut(e.Error(), "constraint failed: ")
-	switch e.ExtendedCode {
-	case sqlite3.ErrConstraintNotNull:
+	case faultNotNull:
 		owner, col := splitColumn(about)
 		return invalid("%q of %s must have a value", col, owner)
-	case sqlite3.ErrConstraintUnique, sqlite3.ErrConstraintPrimaryKey, sqlite3.ErrConstraintRowID:
+	case faultUnique:
 		return refuse(provider.Conflict, "%s", w.taken(about))
-	case sqlite3.ErrConstraintCheck:
+	case faultCheck:
 		return invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about)
-	case sqlite3.ErrConstraintForeignKey:
+	case faultForeignKey:
 		return db.foreignKey(ctx, c, w)
-	case sqlite3.ErrConstraintTrigger:
-		return invalid("%s: %s", w.table.name, e.Error())
+	case faultLarge:
+		return invalid("%s: a value is too large: %v", w.table.name, err)
 	}
-	return invalid("%s: %s", w.table.name, e.Error())
+	return invalid("%s: %v", w.table.name, err)
 }
 
 // splitColumn splits "Track.Name" as SQLite spells it; a table's own dots stay

@@ -87,12 +87,16 @@ func (db *DB) target(op *provider.Operation) *target {
 }
 
 func (db *DB) findTarget(op *provider.Operation) *target {
+	var g *target
 	if d, err := db.contract(); err == nil {
-		if g := d.targets[op.OperationID]; g != nil && g.name == op.Method+" "+op.PathTemplate {
-			return g
+		if own := d.targets[op.OperationID]; own != nil && own.name == op.Method+" "+op.PathTemplate {
+			copied := *own
+			g = &copied
 		}
 	}
-	g := db.schema.mapOperation(op)
+	if g == nil {
+		g = db.schema.mapOperation(op)
+	}
 	if doc := db.opts.Contract; doc != nil && g.table != nil {
 		for _, o := range doc.Operations {
 			if o.ID == op.OperationID {

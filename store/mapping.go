@@ -11,11 +11,10 @@ import (
 
 // How operations find their tables, by rule:
 //
-//  1. The noun. The last literal segment of the path that names a table
-//     (/artists/{id}/albums -> Album), else the operation's resource. Names
-//     meet in any case style and number: albums, Album, tbl_album do not, album
-//     and Albums do. A child table may carry its parent's name: /tickets/{id}/comments
-//     is comments, else ticket_comments.
+//  1. The noun. The last literal segment of the path (/artists/{id}/albums ->
+//     Album), else the operation's resource. Names meet in any case style and
+//     number: albums, Album, ALBUM. A child table may carry its parent's name:
+//     /tickets/{id}/comments is comments, else ticket_comments.
 //  2. The key. Path parameters after the noun name the row: by the column's name
 //     (AlbumId), by noun and column (album_id -> id), else the primary key.
 //  3. Parents. Path parameters before the noun are filters, and values of new
@@ -97,7 +96,7 @@ func splitTemplate(path string) (segs []segment) {
 func (s *schema) mapOperation(op *provider.Operation) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
 	segs := splitTemplate(op.PathTemplate)
-	at := s.findNoun(g, segs, op.Resource)
+	at := s.findNoun(g, segs, op)
 	if g.table == nil {
 		return g
 	}
@@ -107,10 +106,12 @@ func (s *schema) mapOperation(op *provider.Operation) *target {
 	for i, seg := range segs {
 		for _, param := range seg.params {
 			switch {
-			case (i > at || i == at && seg.literal != "") && g.verb != listRows && g.verb != createRow:
-				g.key = append(g.key, binding{param: param})
-			default:
+			case i < at:
 				s.bindParent(g, segs, i, param)
+			case g.verb == createRow: // the caller chooses the new row's key
+				g.parents = append(g.parents, binding{param, g.table.keyOrOnly(param)})
+			default:
+				g.key = append(g.key, binding{param: param})
 			}
 		}
 	}
@@ -120,29 +121,32 @@ func (s *schema) mapOperation(op *provider.Operation) *target {
 }
 
 // findNoun sets the table and returns the index of the segment that names it.
-func (s *schema) findNoun(g *target, segs []segment, resource *string) (at int) {
-	last := -1
-	var looked []string
-	for i := len(segs) - 1; i >= 0; i-- {
-		name := segs[i].literal
-		if name == "" {
-			continue
+func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at int) {
+	last := len(segs) - 1
+	for last >= 0 && segs[last].literal == "" {
+		last--
+	}
+	looked := "anything in the path"
+	if last >= 0 {
+		looked = fmt.Sprintf("%q", segs[last].literal)
+		if g.table = s.noun(segs[last].literal); g.table == nil {
+			g.table = s.childNoun(segs, last)
 		}
-		if g.table = s.noun(name); g.table == nil {
-			g.table = s.childNoun(segs, i)
+		if g.table != nil {
+			return last
 		}
-		looked = append(looked, fmt.Sprintf("%q", name))
-		if g.table != nil || last >= 0 {
-			if g.table != nil {
-				return i
-			}
-			continue
-		}
-		last = i
-		if resource != nil && *resource != "" {
-			looked = append(looked, fmt.Sprintf("%q", *resource))
-			if g.table = s.noun(*resource); g.table != nil {
-				return resourceAt(segs, i)
+	}
+	if op.Resource != nil && *op.Resource != "" {
+		looked += fmt.Sprintf(" or %q", *op.Resource)
+		row := rowBefore(segs, last)
+		// A word after a row is a verb about it (/tickets/{id}/close) only where the
+		// operation acts on a row; else it is rows of another kind.
+		if row < 0 || op.Kind == provider.KindUpdate || op.Kind == provider.KindAction {
+			if g.table = s.noun(*op.Resource); g.table != nil {
+				if row < 0 {
+					return last
+				}
+				return row
 			}
 		}
 	}
@@ -150,22 +154,22 @@ func (s *schema) findNoun(g *target, segs []segment, resource *string) (at int) 
 	for i, t := range s.tables {
 		names[i] = t.name
 	}
-	if looked == nil {
-		looked = []string{"anything in the path"}
-	}
-	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", strings.Join(looked, " or "), strings.Join(names, ", "))
+	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", looked, strings.Join(names, ", "))
 	return last
 }
 
-// resourceAt is the segment that a resource's row parameters follow, where the
-// last literal is a verb: /tickets/{id}/close is about {id}.
-func resourceAt(segs []segment, last int) int {
-	for i := last - 1; i > 0; i-- {
-		if segs[i].params != nil && segs[i-1].literal != "" {
-			return i - 1
+// rowBefore is the segment of the noun whose row the path names right before
+// the segment at last, -1 when it names none there.
+func rowBefore(segs []segment, last int) int {
+	if last < 2 || segs[last-1].params == nil {
+		return -1
+	}
+	for i := last - 1; i >= 0; i-- {
+		if segs[i].literal != "" {
+			return i
 		}
 	}
-	return last
+	return -1
 }
 
 // noun finds the table that a noun of the contract means: as spelled, in any
@@ -286,6 +290,15 @@ func (t *table) keyColumn(param string) *column {
 	return nil
 }
 
+// keyOrOnly is keyColumn, else the only key column there is.
+func (t *table) keyOrOnly(param string) *column {
+	col := t.keyColumn(param)
+	if col == nil && len(t.key) == 1 {
+		return t.key[0]
+	}
+	return col
+}
+
 // bindKey finds the columns of the key parameters: by name, else the primary key
 // by position.
 func (g *target) bindKey() {
@@ -311,7 +324,7 @@ func (g *target) bound(col *column) bool {
 // check says why a mapped operation can still not be served.
 func (g *target) check() {
 	t := g.table
-	for _, b := range g.key {
+	for _, b := range append(g.key[:len(g.key):len(g.key)], g.parents...) {
 		if b.col == nil {
 			g.reason = fmt.Sprintf("the path parameter %q names no column of %s (%s)", b.param, t.name, nameList(t.cols))
 			return
@@ -349,7 +362,7 @@ func (g *target) check() {
 // single tells whether the key parameters name one row.
 func (g *target) single() bool {
 	var filters []filter
-	for _, b := range append(g.key, g.parents...) {
+	for _, b := range append(g.key[:len(g.key):len(g.key)], g.parents...) {
 		filters = append(filters, filter{col: b.col, vals: make([]driver.Value, 1)})
 	}
 	return g.table.pins(filters)
@@ -365,8 +378,8 @@ func bindingList(list []binding) string {
 
 // queryColumn finds the column that a query parameter filters, nil without one.
 func (g *target) queryColumn(param string) *column {
-	if g.derived != nil {
-		return g.derived[param]
+	if col := g.derived[param]; col != nil {
+		return col
 	}
 	n := normal(param)
 	if col := g.table.named(n); col != nil {

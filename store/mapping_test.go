@@ -58,6 +58,9 @@ func TestMapping(t *testing.T) {
 		{"GET /tenants/{tenant}/people list list person", "list people ignoring tenant"},
 		{"PUT /people/{id}/rename update update person", "replace people key id=person_id"},
 		{"GET /Artist('{id}') read get artist", "get Artist key id=ArtistId"},
+		{"PUT /people/{person} create create person", "create people under person=person_id"},
+		{"GET /issues/{id}/watchers list list issue", `no table is called "watchers" or "issue"`},
+		{"GET /issues/{id} list list issue", "list issues key id=id"},
 		{"GET /Artists({id})/Albums list list Album", "list Album under id=ArtistId"},
 		{"POST /issues/{id}/transitions action execute issue", `the action "execute" has no meaning for the rows of issues`},
 		{"GET /widgets list list widget", `no table is called "widgets" or "widget"; the tables are Album, Artist, `},
@@ -242,4 +245,33 @@ func TestInitialize(t *testing.T) {
 	if !slices.Equal(res.Contract, contract) || len(contract) == 0 {
 		t.Error("it does not answer with the derived contract")
 	}
+}
+
+func TestTooManyChoices(t *testing.T) {
+	db := openSQL(t, vendor, nil)
+	list := strings.Repeat("1,", maxChoices)
+	res := call{id: "artist.list", query: "ArtistId=[" + list + "1]", size: 1}.do(t, db)
+	if got := show(res); !strings.Contains(got, "validation_error: the filters give 5001 values") {
+		t.Error(got)
+	}
+	want(t, db, call{id: "artist.list", query: "ArtistId=[" + strings.TrimSuffix(list, ",") + "]", size: 1}, "0 of 0 ")
+}
+
+// A contract that was derived and then edited pages by its own parameters.
+func TestEditedDerivation(t *testing.T) {
+	first := openSQL(t, vendor, nil)
+	text, err := first.Contract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.NewReplacer(`"cursor"`, `"page"`).Replace(string(text))
+	doc, err := air.Parse("edited.json", []byte(edited))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := openSQL(t, vendor, &Options{Contract: doc})
+	for range 3 {
+		call{id: "artist.create", body: `{"Name":"x"}`}.do(t, db)
+	}
+	want(t, db, call{id: "artist.list", size: 2, cursor: "2", query: `page=2&Name=["x"]`}, `1 of 3 {"ArtistId":3,"Name":"x"}`)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
@@ -147,6 +148,11 @@ func (t *table) fetch(ctx context.Context, c *conn, filters []filter, from posit
 			return nil
 		}
 		p.buf = t.appendRow(p.buf, vals)
+		if len(p.ends) == 0 && size > 0 {
+			// The first row tells how large a page will be.
+			p.buf = slices.Grow(p.buf, len(p.buf)*min(size, 256)*5/4)
+			p.ends = make([]int, 0, min(size, 256))
+		}
 		p.ends = append(p.ends, len(p.buf))
 		if len(p.ends) == size && t.keyset() {
 			p.last = t.keyOf(vals)

@@ -27,6 +27,9 @@ func bindingFilters(list []binding, path provider.Object) ([]filter, error) {
 	return out, nil
 }
 
+// maxChoices bounds the values of a request's filters: SQLite binds so many.
+const maxChoices = 5000
+
 // filters reads what a request asks of the rows, and which parameters no column
 // takes.
 func (g *target) filters(req *provider.Request) (out []filter, ignored []string, err error) {
@@ -52,6 +55,13 @@ func (g *target) filters(req *provider.Request) (out []filter, ignored []string,
 			return nil, nil, err
 		}
 		out = append(out, f)
+	}
+	choices := 0
+	for _, f := range out {
+		choices += len(f.vals)
+	}
+	if choices > maxChoices {
+		return nil, nil, invalid("the filters give %d values, at most %d can be asked for at once", choices, maxChoices)
 	}
 	return out, ignored, nil
 }

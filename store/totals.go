@@ -67,21 +67,43 @@ func (s *totals) now(t *table) epochs {
 	return epochs{s.epoch[t], s.all}
 }
 
+// put remembers a count, unless a write began since at: the count may be of
+// before it or of after it.
 func (s *totals) put(t *table, filters []filter, at epochs, n int64) {
 	key := keyOfTotal(t, filters)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if at != s.now(t) {
+		return
+	}
 	if len(s.counts) >= totalsLimit {
 		clear(s.counts)
 	}
 	s.counts[key] = total{at, n}
 }
 
-// changed forgets the counts of a table, or of all where one write may reach
-// others.
-func (s *totals) changed(t *table, everything bool) {
+// begin forgets the counts of a table that is about to be written, or of all
+// where a write may reach others. The function it returns is to be called when
+// the write is over, with how many rows it added; only then may readers remember
+// again. The count of all rows is carried over: on a large table it costs most.
+func (s *totals) begin(t *table, everything bool) (end func(added int64)) {
+	whole := totalKey{t, ""}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	carry, known := s.counts[whole]
+	known = known && carry.at == s.now(t) && !everything
+	s.bump(t, everything)
+	return func(added int64) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.bump(t, everything)
+		if known {
+			s.counts[whole] = total{s.now(t), carry.n + added}
+		}
+	}
+}
+
+func (s *totals) bump(t *table, everything bool) {
 	s.epoch[t]++
 	s.writes++
 	if everything {

@@ -19,7 +19,8 @@ type change struct {
 	vals    []driver.Value
 	match   []filter // the row, for all but a create
 	parents []filter // the rows that the path says it belongs to
-	ignored []string // body fields that are not written: generated columns
+	ignored []string // body fields that are not written: generated columns, a key
+	once    *string  // the idempotency key, which may stand in the body
 }
 
 // value is what the change writes to a column.
@@ -65,11 +66,11 @@ func (w *change) field(name string, raw []byte) error {
 		col = w.table.named(normal(name))
 	}
 	switch {
-	case col == nil:
-		return w.unknown(name)
-	case col.generated:
+	case col == nil && w.once != nil && string(raw) == string(canon.AppendString(nil, *w.once)), col != nil && col.generated:
 		w.ignored = append(w.ignored, name)
 		return nil
+	case col == nil:
+		return w.unknown(name)
 	}
 	v, err := col.take(raw)
 	if err != nil {
@@ -193,24 +194,37 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	defer func() { db.pool.writer <- c }()
 	db.setClock(c, req)
+	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
 	err = c.transaction("BEGIN IMMEDIATE", func() (err error) {
 		row, err = w.run(ctx, c)
 		return err
 	})
 	if err != nil {
+		end(0)
 		return nil, db.constraint(ctx, c, w, err)
 	}
-	db.totals.changed(w.table, db.schema.entangled)
+	end(w.added())
 	if w.verb == deleteRow {
 		row = []byte("null")
 	}
 	return &provider.Response{OK: true, Result: row, Meta: meta(w.table, w.match, slices.Concat(g.ignored, w.ignored), 1)}, nil
 }
 
+// added is how many rows there are more after the change.
+func (w *change) added() int64 {
+	switch w.verb {
+	case createRow:
+		return 1
+	case deleteRow:
+		return -1
+	}
+	return 0
+}
+
 // change reads what a request wants written.
 func (g *target) change(req *provider.Request) (*change, error) {
-	w := &change{table: g.table, verb: g.verb}
+	w := &change{table: g.table, verb: g.verb, once: req.IdempotencyKey}
 	if g.verb != deleteRow {
 		if err := w.fill(req.Body); err != nil {
 			return nil, err

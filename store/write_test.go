@@ -68,6 +68,21 @@ func TestWrites(t *testing.T) {
 	do(call{id: "exact.create", body: `{"id":"one"}`}, `validation_error: "id" of exact wants an integer, got the string "one"`)
 }
 
+func TestIdempotencyKeyInBody(t *testing.T) {
+	db := openSQL(t, shop, nil)
+	req := call{id: "customers.create", body: `{"email":"e@x","request_key":"k-1"}`}.request(t, db)
+	res, err := db.Invoke(context.Background(), req)
+	if err != nil || res.OK {
+		t.Fatalf("an unknown field was taken (%v)", err)
+	}
+	key := "k-1"
+	req.IdempotencyKey = &key
+	res, err = db.Invoke(context.Background(), req)
+	if err != nil || !res.OK || string(res.Meta) != `{"table":"customers","ignored":["request_key"],"rows":1}` {
+		t.Errorf("%s %s (%v)", show(res), res.Meta, err)
+	}
+}
+
 // The same calls give the same bytes, also where the schema asks for the time
 // and for chance.
 func TestRunsAreEqual(t *testing.T) {
@@ -165,6 +180,36 @@ func TestCancelledCall(t *testing.T) {
 	}
 	want(t, db, call{id: "t.list", size: 1}, "0 of 0 ")
 	want(t, db, call{id: "t.create"}, `{"id":1}`)
+}
+
+// Totals are remembered, and follow every write.
+func TestTotals(t *testing.T) {
+	db := openSQL(t, `CREATE TABLE a (id INTEGER PRIMARY KEY, v INTEGER UNIQUE); CREATE VIEW even AS SELECT * FROM a WHERE v % 2 = 0`, nil)
+	check := func(when string, all, two, even int64) {
+		t.Helper()
+		for range 2 { // counted, then remembered
+			got := []int64{*call{id: "a.list", size: 1}.do(t, db).Total, *call{id: "a.list", query: "v=[2]", size: 1}.do(t, db).Total,
+				*call{id: "even.list", size: 1}.do(t, db).Total}
+			if got[0] != all || got[1] != two || got[2] != even {
+				t.Errorf("%s: totals %v, want %d %d %d", when, got, all, two, even)
+			}
+		}
+	}
+	check("empty", 0, 0, 0)
+	for v := 1; v <= 4; v++ {
+		call{id: "a.create", body: fmt.Sprintf(`{"v":%d}`, v)}.do(t, db)
+	}
+	check("four rows", 4, 1, 2)
+	call{id: "a.update", path: "id=2", body: `{"v":7}`}.do(t, db)
+	check("no two", 4, 0, 1)
+	if res := (call{id: "a.create", body: `{"v":7}`}).do(t, db); res.OK {
+		t.Error("7 is there twice")
+	}
+	check("after a conflict", 4, 0, 1)
+	call{id: "a.delete", path: "id=1"}.do(t, db)
+	check("after a delete", 3, 0, 1)
+	call{id: "a.delete", path: "id=1"}.do(t, db)
+	check("after a delete of nothing", 3, 0, 1)
 }
 
 func TestClosedAnswersNothing(t *testing.T) {

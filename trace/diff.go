@@ -81,6 +81,10 @@ func (o *DiffOptions) complete() (DiffOptions, error) {
 // Memory does not grow with files whose seq rises from line to line; pairing by
 // call takes about 100 bytes a call.
 func Diff(ctx context.Context, baseline, other Input, o *DiffOptions) (*Report, error) {
+	return diffInputs(ctx, baseline, other, o, inMemory)
+}
+
+func diffInputs(ctx context.Context, baseline, other Input, o *DiffOptions, memory int64) (*Report, error) {
 	opts, err := o.complete()
 	if err != nil {
 		return nil, err
@@ -96,8 +100,8 @@ func Diff(ctx context.Context, baseline, other Input, o *DiffOptions) (*Report, 
 		return nil, err
 	}
 	err = both(
-		func() (err error) { d.a, err = openSource(baseline); return err },
-		func() (err error) { d.b, err = openSource(other); return err },
+		func() (err error) { d.a, err = openSource(baseline, memory); return err },
+		func() (err error) { d.b, err = openSource(other, memory); return err },
 	)
 	defer func() {
 		for _, s := range []*source{d.a, d.b} {
@@ -256,7 +260,7 @@ func checkEntry(src *source, ln line, numbered bool) error {
 	var in *InputError
 	if errors.As(err, &in) && !numbered {
 		in.Line = 0
-		in.Msg = fmt.Sprintf("the last line (byte %d) %s", in.Offset, in.Msg)
+		in.Msg = fmt.Sprintf("the last line (byte %d): %s", in.Offset, in.Msg)
 	}
 	return err
 }

@@ -338,8 +338,8 @@ func TestDiffMax(t *testing.T) {
 
 func TestDiffDoesNotDependOnWorkers(t *testing.T) {
 	var a, b strings.Builder
-	big := strings.Repeat("x", 5000)
-	for i := 1; i <= 600; i++ {
+	big := strings.Repeat("x", 1000)
+	for i := 1; i <= 400; i++ {
 		a.WriteString(call(i, "GET", fmt.Sprint("/", i), `{"v":"`+big+`"}`))
 		if i%50 != 0 {
 			b.WriteString(call(i, "GET", fmt.Sprint("/", i), fmt.Sprintf(`{"v":"%s%d"}`, big, i%3)))
@@ -366,16 +366,16 @@ func TestDiffCancelled(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
-	a := call(1, "GET", "/1", `"`+strings.Repeat("x", 3<<20)+`"`) + call(2, "GET", "/2", "1")
-	b := call(1, "GET", "/1", `"`+strings.Repeat("x", 3<<20)+`y"`) + call(2, "GET", "/2", "1")
+	a := call(1, "GET", "/1", `"`+strings.Repeat("x", 600<<10)+`"`) + call(2, "GET", "/2", "1")
+	b := call(1, "GET", "/1", `"`+strings.Repeat("x", 600<<10)+`y"`) + call(2, "GET", "/2", "1")
 	r, txt := diffText(t, a, b, nil)
-	if r.Changed != 1 || r.Same != 1 || len(txt) > 2000 || !strings.Contains(txt, `xxxy" (3145731 bytes)`) {
+	if r.Changed != 1 || r.Same != 1 || len(txt) > 2000 || !strings.Contains(txt, `xxxy" (614403 bytes)`) {
 		t.Errorf("%s", txt[:min(2000, len(txt))])
 	}
 	src := &source{name: "long", r: strings.NewReader(a), size: int64(len(a))}
 	lines := newLineReader(src, 0, src.size, 0)
-	lines.limit = 1 << 20
-	if _, err := lines.read(); err == nil || !strings.Contains(err.Error(), "long: line 1 (byte 0): the line is longer than 1048576 bytes") {
+	lines.limit = 128 << 10
+	if _, err := lines.read(); err == nil || !strings.Contains(err.Error(), "long: line 1 (byte 0): the line is longer than 131072 bytes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -29,13 +29,12 @@ type source struct {
 	close func() error
 }
 
-// inMemory is how much of a stream is held in memory, in bytes; the rest goes
-// to a temporary file.
+// inMemory is the longest stream that is held in memory, in bytes.
 const inMemory = 32 << 20
 
-func openSource(in Input) (*source, error) {
+func openSource(in Input, memory int64) (*source, error) {
 	if in.Reader != nil {
-		return spool(in.Name, in.Reader)
+		return spool(in.Name, in.Reader, memory)
 	}
 	f, err := os.Open(in.Name)
 	if err != nil {
@@ -50,12 +49,12 @@ func openSource(in Input) (*source, error) {
 		return nil, &InputError{Name: in.Name, Msg: "is a folder, want a trace file", Next: "name the .jsonl file that --trace wrote"}
 	case !info.Mode().IsRegular():
 		defer f.Close()
-		return spool(in.Name, f)
+		return spool(in.Name, f, memory)
 	}
 	var magic [4]byte
 	if n, _ := f.ReadAt(magic[:], 0); compression(magic[:n]) != "" {
 		defer f.Close()
-		return spool(in.Name, f)
+		return spool(in.Name, f, memory)
 	}
 	return &source{name: in.Name, r: f, size: info.Size(), close: f.Close}, nil
 }
@@ -83,8 +82,9 @@ func compression(magic []byte) string {
 	return ""
 }
 
-// spool reads a stream, decompressed, to where it can be read twice.
-func spool(name string, r io.Reader) (*source, error) {
+// spool reads a stream, decompressed, to where it can be read twice: so many
+// bytes to memory, more to a temporary file.
+func spool(name string, r io.Reader, memory int64) (*source, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	magic, err := br.Peek(4)
 	if err != nil && err != io.EOF {
@@ -97,7 +97,7 @@ func spool(name string, r io.Reader) (*source, error) {
 	}
 	defer closeIn()
 	var head bytes.Buffer
-	if _, err := io.CopyN(&head, in, inMemory); err != nil && err != io.EOF {
+	if _, err := io.CopyN(&head, in, memory); err != nil && err != io.EOF {
 		return nil, streamError(name, kind, int64(head.Len()), err)
 	} else if err == io.EOF {
 		return &source{name: name, r: bytes.NewReader(head.Bytes()), size: int64(head.Len()), close: func() error { return nil }}, nil

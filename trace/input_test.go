@@ -30,7 +30,8 @@ func (b *broken) Read(p []byte) (int, error) {
 func TestStreamsLargerThanMemory(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	a := call(1, "GET", "/1", `"`+strings.Repeat("x", inMemory)+`"`) + call(2, "GET", "/2", "1")
+	const memory = 64 << 10
+	a := call(1, "GET", "/1", `"`+strings.Repeat("x", 2*memory)+`"`) + call(2, "GET", "/2", "1")
 	b := a[:len(a)-3] + "2}\n"
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
@@ -43,16 +44,16 @@ func TestStreamsLargerThanMemory(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Diff(context.Background(), text("a", a), Input{Name: "b", Reader: bytes.NewReader(packed.Bytes())}, nil)
+	r, err := diffInputs(context.Background(), text("a", a), Input{Name: "b", Reader: bytes.NewReader(packed.Bytes())}, nil, memory)
 	if err != nil || outline(r) != "changed 2>2 (shaping) changed /response 1>2\n" {
 		t.Errorf("%v %s", err, outline(r))
 	}
-	_, err = Diff(context.Background(), text("a", a), Input{Name: "b", Reader: bytes.NewReader(packed.Bytes()[:packed.Len()/2])}, nil)
+	_, err = diffInputs(context.Background(), text("a", a), Input{Name: "b", Reader: bytes.NewReader(packed.Bytes()[:packed.Len()/2])}, nil, memory)
 	if err == nil || !strings.Contains(err.Error(), "b: the gzip stream is cut or damaged after") {
 		t.Errorf("cut: %v", err)
 	}
 	gone := errors.New("connection reset")
-	_, err = Diff(context.Background(), text("a", a), Input{Name: "b", Reader: &broken{strings.NewReader(a), gone}}, nil)
+	_, err = diffInputs(context.Background(), text("a", a), Input{Name: "b", Reader: &broken{strings.NewReader(a), gone}}, nil, memory)
 	if !errors.Is(err, gone) || !strings.Contains(err.Error(), "cannot be read beyond byte") {
 		t.Errorf("broken: %v", err)
 	}
@@ -61,7 +62,7 @@ func TestStreamsLargerThanMemory(t *testing.T) {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
 	t.Setenv("TMPDIR", filepath.Join(temp, "none"))
-	if _, err = Diff(context.Background(), text("a", a), text("b", a), nil); err == nil || !strings.Contains(err.Error(), "needs a temporary file") {
+	if _, err = diffInputs(context.Background(), text("a", a), text("b", a), nil, memory); err == nil || !strings.Contains(err.Error(), "needs a temporary file") {
 		t.Errorf("no folder for temporary files: %v", err)
 	}
 }

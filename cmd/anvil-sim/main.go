@@ -12,6 +12,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the program at once.
+	context.AfterFunc(ctx, stop)
 	code := cli.Main(ctx, newRoot(cli.System()), os.Args[1:], cli.System())
 	stop()
 	os.Exit(code)

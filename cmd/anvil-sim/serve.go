@@ -37,8 +37,16 @@ type serveOptions struct {
 	validate   bool
 	facade     bool
 	cors       bool
+	tls        bool
+	tlsCert    string
+	tlsKey     string
+	admin      bool
+	adminToken string
 	strict     bool
 	slowMS     int
+
+	traceStart int64  // where this run begins in the trace file
+	trust      string // the certificate that clients of --tls trust
 }
 
 func newServe(s cli.Streams) *cobra.Command {
@@ -55,7 +63,8 @@ fixture database derives it from its tables. With no state either, a small demo
 is served.
 
 With a command after --, the command runs with ANVIL_BASE_URL set to the URL;
-when it ends the server stops, and its exit status is the command's.`,
+when it ends the server stops, and its exit status is the command's. With --tls
+it also has ANVIL_CA_CERT, the certificate to trust.`,
 		Example: `  anvil-sim serve
   anvil-sim serve --fixtures app.sqlite --port 8080
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py" --trace calls.jsonl
@@ -85,6 +94,11 @@ when it ends the server stops, and its exit status is the command's.`,
 	f.StringVar(&o.trace, "trace", "", "append one JSON line a call to this file")
 	f.BoolVar(&o.validate, "validate-values", false, "also refuse calls whose values do not match their declared schemas")
 	f.BoolVar(&o.facade, "protocol-facade", false, "serve SOAP, transcoded gRPC and queue operations at their synthesized paths")
+	f.BoolVar(&o.tls, "tls", false, "serve HTTPS with a certificate of an own authority, made on first use")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "serve HTTPS with this certificate (PEM)")
+	f.StringVar(&o.tlsKey, "tls-key", "", "the key of --tls-cert (PEM)")
+	f.BoolVar(&o.admin, "admin", false, "serve the control endpoints under /__anvil/: reset, trace, health")
+	f.StringVar(&o.adminToken, "admin-token", "", "token that control requests must carry; needed beyond the loopback interface (default $ANVIL_ADMIN_TOKEN)")
 	f.BoolVar(&o.cors, "cors", false, "let browsers of any origin call the server")
 	f.BoolVar(&o.strict, "graphql-strict", false, "execute GraphQL documents: every root field, literals, fragments, selection sets, validation")
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
@@ -126,6 +140,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	}
 	var sink sim.TraceSink
 	if o.trace != "" {
+		o.traceStart = sizeOf(o.trace)
 		w, err := trace.OpenFile(o.trace)
 		if err != nil {
 			return err
@@ -155,14 +170,9 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
-	var root http.Handler = handler
-	if o.cors {
-		root = surface.CORS(root)
-	}
-	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
-	server, err := surface.Listen(ctx, addr, root, log.New(o.streams.Err, "anvil-sim: ", 0))
+	server, err := o.listen(ctx, st, handler)
 	if err != nil {
-		return cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
+		return err
 	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -186,6 +196,33 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 		return fmt.Errorf("serving failed: %w", err)
 	}
 	return st.death()
+}
+
+// listen binds the handler with what the options put around it.
+func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handler) (*surface.Server, error) {
+	config, trust, err := o.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	if o.admin {
+		if handler, err = o.withAdmin(st, handler); err != nil {
+			return nil, err
+		}
+	}
+	if o.cors {
+		handler = surface.CORS(handler)
+	}
+	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
+	server, err := surface.Listen(ctx, addr, handler, &surface.ServerOptions{
+		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config,
+	})
+	if err != nil {
+		return nil, cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
+	}
+	if o.trust = trust; trust != "" {
+		o.say("clients must trust %s: curl --cacert, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS, REQUESTS_CA_BUNDLE", trust)
+	}
+	return server, nil
 }
 
 // report prints what went wrong beside a call or after the last one.

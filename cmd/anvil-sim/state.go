@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
@@ -33,6 +34,10 @@ type state struct {
 	err  func() error    // how it ended
 	stop func(context.Context) error
 	demo bool
+
+	seed     uint32
+	stateful bool              // the state is a provider's
+	resetter provider.Resetter // nil when the provider cannot reset
 }
 
 func (st *state) close(ctx context.Context) error {
@@ -60,10 +65,10 @@ func (st *state) welcome(w io.Writer, url string) {
 	if !st.demo {
 		return
 	}
-	fmt.Fprintf(w, `anvil-sim: no contract and no state given: serving the built-in helpdesk demo. Try:
-  curl %[1]s/tickets?status=open
-  curl %[1]s/tickets/T-1
-  curl -X POST %[1]s/tickets -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire"}'
+	fmt.Fprintf(w, `Try:
+  curl '%[1]s/tickets?status=open&limit=3'
+  curl %[1]s/tickets/1
+  curl -H 'Content-Type: application/json' -H 'Idempotency-Key: k1' -d '{"subject":"Printer on fire","requester_id":5}' %[1]s/tickets
 `, url)
 }
 
@@ -96,7 +101,7 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	if err != nil {
 		return nil, err
 	}
-	return &state{sim: s}, nil
+	return &state{sim: s, seed: opts.Seed}, nil
 }
 
 // load loads the contract. An API description is compiled in memory, when
@@ -156,6 +161,7 @@ func (o *serveOptions) openDemo(ctx context.Context, opts *sim.Options) (*state,
 	if err != nil {
 		return nil, err
 	}
+	o.say("no contract and no state given: serving the built-in helpdesk demo")
 	db, err := store.OpenSQL(ctx, demoFixtures, &store.Options{Contract: doc, Seed: opts.Seed})
 	if err != nil {
 		return nil, err
@@ -189,7 +195,9 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 	if _, err := db.Initialize(ctx, s.InitializeParams()); err != nil {
 		return fail(err)
 	}
-	return &state{sim: s, stop: db.Close}, nil
+	st := &state{sim: s, stop: db.Close, seed: opts.Seed, stateful: true}
+	st.resetter, _ = provider.Provider(db).(provider.Resetter)
+	return st, nil
 }
 
 // A deadline gives a provider in process the deadline that a process has.
@@ -232,40 +240,47 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 		return nil, err
 	}
 	opts.Provider = p
-	s, err := o.introduce(ctx, p, opts, doc)
+	s, methods, err := o.introduce(ctx, p, opts, doc)
 	if err != nil {
-		return nil, errors.Join(err, o.dropClose(p.Close(context.WithoutCancel(ctx))))
+		_ = p.Close(context.WithoutCancel(ctx)) // the refusal is the news
+		return nil, err
 	}
-	return &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close}, nil
+	st := &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close, seed: opts.Seed, stateful: true}
+	if slices.Contains(methods, provider.MethodReset) {
+		st.resetter = p
+	}
+	return st, nil
 }
 
-// dropClose leaves out how a provider that was refused went away: the refusal
-// is the news.
-func (o *serveOptions) dropClose(error) error { return nil }
-
-func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, error) {
+// introduce tells the provider what will be served and learns what it can do
+// beyond protocol version 1.
+func (o *serveOptions) introduce(ctx context.Context, p *stdio.Process, opts *sim.Options, doc *air.Document) (*sim.Simulator, []string, error) {
 	if doc != nil {
 		s, err := o.newSim(doc, opts)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		_, err = p.Initialize(ctx, s.InitializeParams())
-		return s, err
+		result, err := p.Initialize(ctx, s.InitializeParams())
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, result.Methods, nil
 	}
 	result, err := p.Initialize(ctx, &provider.InitializeParams{
 		ProtocolVersion: provider.ProtocolVersion, Simulator: opts.Name, Seed: opts.Seed,
 		Operations: []provider.Operation{},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if result.Contract == nil {
-		return nil, cli.WithHint(errors.New("no contract to serve: none was given and the provider brings none"),
+		return nil, nil, cli.WithHint(errors.New("no contract to serve: none was given and the provider brings none"),
 			"pass --contract with a bundle directory or an air.yaml, set ANVIL_CONTRACT, or run in a folder with an air.yaml")
 	}
 	if doc, err = air.Parse("contract of the provider", result.Contract); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.say("contract: from the provider (service %s)", doc.Service.ID)
-	return o.newSim(doc, opts)
+	s, err := o.newSim(doc, opts)
+	return s, result.Methods, err
 }

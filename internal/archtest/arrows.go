@@ -97,8 +97,10 @@ func bans() []ban {
 		{what: "net/http net os os/exec os/signal syscall database/sql log math/rand math/rand/v2 crypto/rand runtime " +
 			"time.Now time.Since time.Until time.Sleep time.After time.AfterFunc time.NewTimer time.NewTicker time.Tick",
 			in: "sim air/synth", why: "determinism is an import rule, not a promise"},
-		{what: "math/rand math/rand/v2 crypto/rand", in: "*", except: "cmd/... bench",
-			why: "the same calls give the same bytes"},
+		{what: "math/rand crypto/rand rand.Int rand.IntN rand.Int32 rand.Int32N rand.Int64 rand.Int64N rand.N rand.Uint32 rand.Uint32N " +
+			"rand.Uint64 rand.Uint64N rand.Uint rand.UintN rand.Float32 rand.Float64 rand.NormFloat64 rand.ExpFloat64 rand.Perm rand.Shuffle",
+			in: "*", except: "cmd/... bench",
+			why: "the same calls give the same bytes; a generator of math/rand/v2 that is given its seed does too"},
 		{what: "time.Now time.Since time.Until", in: "*", except: "cmd/... bench sim/stdio internal/cli internal/conformance",
 			why: "a clock in an answer or a trace makes two runs differ; deadlines of a provider are the exception"},
 		{what: "time.Sleep", in: "*", tests: true, why: "a sleep is too short on a slow machine and too long on a quick one; wait for the thing itself"},

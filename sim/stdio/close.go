@@ -34,12 +34,12 @@ func (p *Process) shutDown(ctx context.Context) error {
 	p.conn.refuse()
 	p.sendShutdown(ctx)
 	p.stdin.Close()
-	if p.gone(ctx, p.bounds.rung) {
+	if p.gone(ctx, p.bounds.term) {
 		return nil
 	}
 	if ctx.Err() == nil {
 		signalGroup(p.cmd.Process, syscall.SIGTERM)
-		if p.gone(ctx, p.bounds.rung) {
+		if p.gone(ctx, p.bounds.force) {
 			return nil
 		}
 	}

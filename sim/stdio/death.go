@@ -51,25 +51,30 @@ func (p *Process) untilExit() (broken string) {
 			broken = p.readFault()
 			break
 		}
-		broken = "State provider closed its stdout but is still running"
+		broken = p.lingers("State provider closed its stdout but is still running")
 	case <-p.conn.writeErr:
-		broken = "State provider closed its stdin but is still running"
+		broken = p.lingers("State provider closed its stdin but is still running")
 	}
-	if p.readErr == nil {
-		linger := time.NewTimer(p.bounds.linger)
-		defer linger.Stop()
-		select {
-		case <-p.exited:
-			return ""
-		case <-p.closing: // Close sees to the end
-			<-p.exited
-			return ""
-		case <-linger.C:
-		}
+	if broken != "" {
+		signalGroup(p.cmd.Process, syscall.SIGKILL)
+		<-p.exited
 	}
-	signalGroup(p.cmd.Process, syscall.SIGKILL)
-	<-p.exited
 	return broken
+}
+
+// lingers waits for the exit of a provider that closed a pipe; it is what, when
+// that does not come.
+func (p *Process) lingers(what string) string {
+	patience := time.NewTimer(p.bounds.linger)
+	defer patience.Stop()
+	select {
+	case <-p.exited:
+	case <-p.closing: // Close sees to the end
+		<-p.exited
+	case <-patience.C:
+		return what
+	}
+	return ""
 }
 
 func (p *Process) readFault() string {

@@ -48,13 +48,14 @@ type Options struct {
 // bounds are the waits of this package other than the deadline of a request.
 type bounds struct {
 	answer time.Duration // for the answer to shutdown
-	rung   time.Duration // from closing stdin to SIGTERM, and from that to SIGKILL
+	term   time.Duration // from closing stdin to SIGTERM
+	force  time.Duration // from SIGTERM to SIGKILL
 	linger time.Duration // for a provider that closed a pipe to exit
 	drain  time.Duration // for the end of the pipes, after the provider exited
-	kill   time.Duration // for the end of everything, after SIGKILL
+	kill   time.Duration // from SIGKILL to giving up
 }
 
-// The specification gives the rung: "terminates a provider that is still running
+// The specification gives term: "terminates a provider that is still running
 // 2 seconds later".
 func (b bounds) withDefaults() bounds {
 	for _, f := range []struct {
@@ -62,7 +63,8 @@ func (b bounds) withDefaults() bounds {
 		v time.Duration
 	}{
 		{&b.answer, 5 * time.Second},
-		{&b.rung, 2 * time.Second},
+		{&b.term, 2 * time.Second},
+		{&b.force, 2 * time.Second},
 		{&b.linger, time.Second},
 		{&b.drain, 250 * time.Millisecond},
 		{&b.kill, 2 * time.Second},
@@ -224,6 +226,19 @@ func (p *Process) Initialize(ctx context.Context, params *provider.InitializePar
 		return nil, fmt.Errorf("the state provider speaks protocol version %d, want version %d", v, provider.ProtocolVersion)
 	}
 	return result, nil
+}
+
+// Reset asks the provider to go back to its first state. Only one that announced
+// the method in its [provider.InitializeResult] understands it.
+func (p *Process) Reset(ctx context.Context, seed uint32) error {
+	a := p.conn.ask(ctx, provider.MethodReset, fmt.Appendf(nil, `{"seed":%d}`, seed))
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.failure != nil:
+		return fmt.Errorf("the state provider did not reset: %w", a.failure)
+	}
+	return nil
 }
 
 // Invoke asks the provider one request, which it freezes. The error is a

@@ -150,6 +150,7 @@ func TestAnswersToInitialize(t *testing.T) {
 		"key in wrong case": {say: `{"Id":1,"RESULT":{"protocolVersion":1}}` + "\n{{then exit 9}}", want: []string{"exit code 9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := begin(t, as("raw", tc.say))
 			got, err := p.Initialize(context.Background(), initParams())
 			if len(tc.want) == 0 {
@@ -210,6 +211,7 @@ func TestRawAnswers(t *testing.T) {
 		"answer, exit": {say: `{"id":{{id}},"result":{"ok":true}}` + "\n{{then exit 3}}", want: `{"ok":true}`, dead: []string{"exit code 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var warned []string
 			opts := as("raw", tc.say+"\n")
 			if strings.HasSuffix(tc.say, "}}") && strings.Contains(tc.say, "{{then") {
@@ -307,7 +309,7 @@ func TestTimeout(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			opts := as(role, "")
 			opts.Timeout = 50 * time.Millisecond
-			opts.bounds.rung = 50 * time.Millisecond
+			opts.bounds.term, opts.bounds.force = 50*time.Millisecond, 50*time.Millisecond
 			p := begin(t, opts)
 			big := request(1)
 			big.Body = []byte(`"` + strings.Repeat("x", 1<<20) + `"`) // more than a pipe holds
@@ -412,7 +414,7 @@ func watch(t *testing.T) (path string, alive, gone func()) {
 func TestProviderThatNeverExits(t *testing.T) {
 	fifo, alive, gone := watch(t)
 	opts := as("never-exits", fifo)
-	opts.bounds.rung = 100 * time.Millisecond
+	opts.bounds.term, opts.bounds.force = 100*time.Millisecond, 100*time.Millisecond
 	p := ready(t, opts)
 	alive()
 	began := time.Now()
@@ -433,7 +435,9 @@ func TestProviderThatNeverExits(t *testing.T) {
 
 func TestCloseWithEndedContextKillsAtOnce(t *testing.T) {
 	fifo, alive, gone := watch(t)
-	p := ready(t, as("never-exits", fifo))
+	opts := as("never-exits", fifo)
+	opts.bounds.term = 20 * time.Second
+	p := ready(t, opts)
 	alive()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -441,7 +445,7 @@ func TestCloseWithEndedContextKillsAtOnce(t *testing.T) {
 	if err := p.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > p.bounds.term {
 		t.Errorf("took %v", took)
 	}
 	gone()
@@ -451,7 +455,7 @@ func TestSIGTERMComesAfterStdinClosed(t *testing.T) {
 	var said bytes.Buffer
 	opts := as("slow-to-term", "")
 	opts.Stderr = &said
-	opts.bounds.rung = 100 * time.Millisecond
+	opts.bounds.term, opts.bounds.force = 100*time.Millisecond, time.Minute
 	p := ready(t, opts)
 	if err := p.Close(context.Background()); err != nil {
 		t.Fatal(err)
@@ -469,7 +473,7 @@ func TestGrandchildIsEndedToo(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			fifo, alive, gone := watch(t)
 			opts := as("with-child", fifo)
-			opts.bounds.rung = 100 * time.Millisecond
+			opts.bounds.term, opts.bounds.force = 100*time.Millisecond, 100*time.Millisecond
 			p := ready(t, opts)
 			alive()
 			if how == "kill" {

@@ -20,6 +20,7 @@ type envelope struct {
 	next       []string // path of the continuation, nil when none is written
 	nextEmpty  bool     // the last page has an empty continuation
 	nextURL    bool     // the continuation is a URL
+	total      bool     // the response declares a top-level integer total
 }
 
 // A fixedField is a field that the declared response fixes to one value.
@@ -36,6 +37,10 @@ type marker struct {
 
 // defaultNext is where a continuation goes when the contract names no field.
 const defaultNext = "next_cursor"
+
+// totalField is where a page carries the whole query's item count, when the
+// response declares it and the provider reports it.
+const totalField = "total"
 
 func newEnvelope(op *sim.Operation) envelope {
 	resp := op.Response()
@@ -67,6 +72,7 @@ func newEnvelope(op *sim.Operation) envelope {
 		e.next = []string{defaultNext}
 	}
 	e.nextURL = p.Style == "link"
+	e.total = e.paging == nil && typeName(air.Property(resp, totalField), nil) == "integer"
 	return e
 }
 
@@ -231,6 +237,9 @@ func (e *envelope) wrap(in *inbound, r *sim.Result) (body sim.Raw, link string) 
 		root.set(e.next, canon.AppendString(nil, *r.NextCursor))
 	case e.nextEmpty:
 		root.set(e.next, sim.Raw(`""`))
+	}
+	if e.total && r.Total != nil {
+		root.set([]string{totalField}, strconv.AppendInt(nil, *r.Total, 10))
 	}
 	return root.appendJSON(make([]byte, 0, len(r.Page.Items)+256)), ""
 }

@@ -74,3 +74,14 @@ func (e *Error) also(pos *ast.Position) *Error {
 	}
 	return e
 }
+
+// placeOf is where a value begins. The parser's column of a string is that of
+// its first character, behind the quote.
+func placeOf(v *ast.Value) *ast.Position {
+	if v.Kind != ast.StringValue || v.Position == nil {
+		return v.Position
+	}
+	at := *v.Position
+	at.Column--
+	return &at
+}

@@ -109,7 +109,11 @@ func (b *bound) inputs(f *ast.Field, vars values) ([]byte, *Error) {
 			in.set(name, val)
 		}
 	}
-	return in.json(), nil
+	out := in.json()
+	if !canon.Valid(out) { // all but its depth is right by construction
+		return nil, invalid(f.Position, "The arguments of field %q nest deeper than %d levels.", f.Name, canon.MaxDepth)
+	}
+	return out, nil
 }
 
 func invalid(pos *ast.Position, format string, args ...any) *Error {

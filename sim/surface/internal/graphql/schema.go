@@ -173,6 +173,9 @@ type shape struct {
 // to a shape.
 const maxHops = 32
 
+// maxAllOf is how deep allOf is followed inside allOf.
+const maxAllOf = 8
+
 // shape follows a schema to the type of its values: through references, items
 // of lists, and choices of which all but one are null.
 func (s *Schema) shape(v *canon.Value, name string) shape {
@@ -247,7 +250,7 @@ func isName(s string) bool {
 
 // property is the shape of an object's field.
 func (s *Schema) property(of shape, name string) shape {
-	if v := s.lookup(of.schema, name, maxHops); v != nil {
+	if v := s.lookup(of.schema, name, maxAllOf); v != nil {
 		return s.shape(v, "")
 	}
 	return shape{}

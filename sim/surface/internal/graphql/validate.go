@@ -214,7 +214,7 @@ func (v *validator) condition(d *ast.Directive) {
 	case a == nil:
 		v.problem(d.Position, "Directive \"@%s\" argument \"if\" of type \"Boolean!\" is required, but it was not provided.", d.Name)
 	case a.Value.Kind != ast.Variable && a.Value.Kind != ast.BooleanValue:
-		v.problem(a.Value.Position, "Boolean cannot represent a non boolean value: %s", a.Value)
+		v.problem(placeOf(a.Value), "Boolean cannot represent a non boolean value: %s", a.Value)
 	}
 }
 

@@ -223,7 +223,7 @@ func (v *validator) literal(val *ast.Value, typ *ast.Type) {
 		v.literal(val, typ.Elem)
 	default:
 		if reason := scalarReason(val, typ.NamedType); reason != "" {
-			v.problem(val.Position, "%s: %s", reason, val)
+			v.problem(placeOf(val), "%s: %s", reason, val)
 		}
 	}
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"anvil-sim": main, "fetch": fetch, "stall": stall})
+}
+
+// TestScripts runs each script in testdata/script in a fresh folder. Beside
+// anvil-sim they have fetch, a client of the server that runs them.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(e *testscript.Env) error {
+			fixture, err := os.ReadFile("../../store/testdata/chinook.sqlite")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(e.WorkDir+"/chinook.db", fixture, 0o600)
+		},
+	})
+}
+
+// fetch is `fetch METHOD PATH [BODY [HEADER: VALUE]...]`: it prints the status
+// and the body that ANVIL_BASE_URL answers with. Several calls are separated by
+// a comma of their own.
+func fetch() {
+	var call []string
+	calls := [][]string{}
+	for _, a := range append(os.Args[1:], ",") {
+		if a != "," {
+			call = append(call, a)
+			continue
+		}
+		calls, call = append(calls, call), nil
+	}
+	for _, c := range calls {
+		if err := fetchOne(c); err != nil {
+			fmt.Fprintln(os.Stderr, "fetch:", err)
+			os.Exit(3)
+		}
+	}
+}
+
+func fetchOne(call []string) error {
+	body := ""
+	if len(call) > 2 {
+		body = call[2]
+	}
+	req, err := http.NewRequest(call[0], os.Getenv("ANVIL_BASE_URL")+call[1], strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range call[min(3, len(call)):] {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	client, err := fetchClient(os.Getenv("ANVIL_CA_CERT"))
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	fmt.Printf("%d %s\n", resp.StatusCode, text)
+	if os.Getenv("FETCH_PROTO") != "" {
+		fmt.Println(resp.Proto)
+	}
+	return err
+}
+
+// fetchClient trusts one more authority.
+func fetchClient(caFile string) (*http.Client, error) {
+	if caFile == "" {
+		return http.DefaultClient, nil
+	}
+	text, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate", caFile)
+	}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}, nil
+}

@@ -1,0 +1,35 @@
+package store
+
+import "database/sql/driver"
+
+// An engine is one connection to SQLite. This is the seam to the driver: what
+// stands behind it is chosen when the program is built.
+type engine interface {
+	Prepare(sql string) (driver.Stmt, error)
+	Exec(sql string, args []driver.Value) (driver.Result, error)
+	// AutoCommit tells whether no transaction is open.
+	AutoCommit() bool
+	// RegisterFunc puts a Go function in the place of an SQL function.
+	RegisterFunc(name string, fn any, pure bool) error
+	Close() error
+}
+
+// A stmt is a prepared statement of an engine.
+type stmt interface {
+	driver.Stmt
+	driver.StmtQueryContext
+}
+
+// A fault is why SQLite refused a write, as far as it is the caller's doing.
+type fault uint8
+
+const (
+	faultOther fault = iota // not the caller's doing
+	faultNotNull
+	faultUnique
+	faultCheck
+	faultForeignKey
+	faultType  // a value of the wrong type
+	faultLarge // a value too large
+	faultRule  // any other rule of the schema, a trigger's too
+)
