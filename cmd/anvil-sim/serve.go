@@ -238,10 +238,17 @@ func (o *serveOptions) say(format string, args ...any) {
 }
 
 // closeState ends the provider. The run is over: what goes wrong here is said,
-// and does not change the exit status, unless the provider had died.
+// and does not change the exit status. But a provider that ends with a code of its
+// own after its shutdown says that the answer is no (provider cassette with
+// --fail-miss), and so does serve. A shell's 128 and more tell of a signal, which
+// the shutdown itself may have sent.
 func (o *serveOptions) closeState(ctx context.Context, st *state) error {
-	if err := st.close(context.WithoutCancel(ctx)); err != nil && st.death() == nil {
+	died := st.death() != nil
+	if err := st.close(context.WithoutCancel(ctx)); err != nil && !died {
 		o.report(err)
 	}
-	return nil
+	if died || st.exit == nil || st.exit() <= 0 || st.exit() >= 128 {
+		return nil
+	}
+	return cli.Exit(cli.CodeNo, fmt.Errorf("the state provider ended with exit code %d after its shutdown", st.exit()))
 }

@@ -32,6 +32,7 @@ type state struct {
 	sim  *sim.Simulator
 	died <-chan struct{} // closed when the provider process ends; nil without one
 	err  func() error    // how it ended
+	exit func() int      // exit code of the provider process, -1 without one
 	stop func(context.Context) error
 	demo bool
 
@@ -245,7 +246,7 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 		_ = p.Close(context.WithoutCancel(ctx)) // the refusal is the news
 		return nil, err
 	}
-	st := &state{sim: s, died: p.Done(), err: p.Err, stop: p.Close, seed: opts.Seed, stateful: true}
+	st := &state{sim: s, died: p.Done(), err: p.Err, exit: p.ExitCode, stop: p.Close, seed: opts.Seed, stateful: true}
 	if slices.Contains(methods, provider.MethodReset) {
 		st.resetter = p
 	}

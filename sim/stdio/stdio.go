@@ -253,7 +253,9 @@ func (p *Process) Invoke(ctx context.Context, req *provider.Request) (*provider.
 	case a.err != nil:
 		return nil, a.err
 	case a.failure != nil:
-		return nil, unavailable("State provider could not process the request: %v", a.failure)
+		e := unavailable("State provider could not process the request: %v", a.failure)
+		e.Data = a.failure.Data
+		return nil, e
 	case a.result == nil:
 		return nil, &provider.MalformedError{Reason: "expected a 'result' or an 'error'"}
 	}
@@ -276,6 +278,18 @@ func (p *Process) Err() error {
 		return p.death
 	default:
 		return nil
+	}
+}
+
+// ExitCode is the exit code of a provider that has ended by itself, after
+// shutdown or before; -1 while it runs and when a signal ended it. A provider that
+// checks something says with a code other than 0 that the answer is no.
+func (p *Process) ExitCode() int {
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	default:
+		return -1
 	}
 }
 
