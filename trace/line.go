@@ -22,7 +22,7 @@ func (l Line) Parts() iter.Seq2[string, Part] {
 		}
 		w := walk(bytes.TrimRight(l.Text[start:], " \t\r"))
 		for {
-			from := start + w.i
+			from := start + skipSpace(w.b, w.i)
 			key, val, ok := w.member()
 			if !ok || !yield(textOf(key), Part{val, from, start + w.i - len(val)}) {
 				return
