@@ -45,7 +45,7 @@ function detail(r, wanted) {
 function head(r) {
   const at = shown.indexOf(r);
   const button = (text, by, off) => el("button", {type: "button", disabled: off, on: {click: () => step(by)}}, text);
-  return el("div", {class: "head"}, el("h2", {}, "Call " + r.id), el("span", {class: "pill " + (r.line < 0 ? "bad" : statusClass(r))}, statusText(r)),
+  return el("div", {class: "head"}, el("h2", {}, callName(r)), el("span", {class: "pill " + statusClass(r)}, statusText(r)),
     el("div", {class: "do"}, button("Previous", -1, at <= 0), button("Next", 1, at === shown.length - 1),
       el("button", {type: "button", on: {click: close}}, "Close")));
 }
@@ -70,7 +70,7 @@ function facts(r, entry) {
 
 function findings(r, c) {
   const said = {changed: plural(c.count, "difference"), missing: "This call stands only in the baseline",
-    inserted: "This call stands only in this run", moved: "This call was number " + c.old + " in the baseline"}[c.kind];
+    inserted: "This call stands only in this run", moved: "Moved: call " + c.old + " of the baseline" + (c.count > 0 ? ", " + plural(c.count, "difference") : "")}[c.kind];
   const box = el("section", {class: "findings " + c.kind, "aria-label": "Differences"}, el("h3", {}, symbols[c.kind] + " " + said + "; stage: " + c.stage));
   const list = el("ul");
   for (const group of grouped(c.findings)) list.append(el("li", {}, ...finding(group)));
@@ -94,8 +94,8 @@ function grouped(list) {
 
 function finding(group) {
   const f = group[0];
-  const out = group.map((g) => el("div", {}, el("button", {type: "button", class: "link mono", on: {click: () => goTo(g.path)}}, plain(g.path) || "the line"),
-    f.kind === "changed" ? "" : " " + f.kind));
+  const links = group.map((g) => el("button", {type: "button", class: "link mono", on: {click: () => goTo(g.path)}}, plain(g.path) || "the line"));
+  const out = [el("div", {class: "paths"}, ...links, f.kind === "changed" ? null : el("span", {class: "note"}, f.kind))];
   const pre = el("pre", {class: "json"});
   const show = (text, cls, range) => {
     const node = parseJSON(text);
@@ -173,7 +173,7 @@ function rest(entry, edits) {
   const out = [];
   const add = (p, name, note) => {
     if (!p) return;
-    const none = p.isNull ? "none: this call was answered before the provider" : note;
+    const none = p.isNull ? "none: no provider was asked" : note;
     out.push(el("details", {class: "card", open: p.differs}, el("summary", {}, name, none && el("span", {class: "note"}, "  " + none)), p.e));
   };
   for (const [key, name, note] of between) add(part(entry, edits, key), name, note);

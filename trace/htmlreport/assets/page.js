@@ -32,6 +32,7 @@ rows.forEach((r, i) => {
 const rowOf = new Map(rows.map((r) => [r.id, r]).reverse()); // of equal ids the first
 
 const symbols = {changed: "±", missing: "−", inserted: "+", moved: "↕"};
+const callName = (r) => "Call " + (r.line < 0 ? r.seq + " of the baseline" : r.id);
 const target = (r) => (r.target ? r.method + " " + r.target : r.tool || "no operation");
 
 function statusClass(r) {
@@ -42,7 +43,7 @@ function statusClass(r) {
   return r.code ? "warn" : "";
 }
 
-const statusText = (r) => (r.line < 0 ? "missing" : r.status ? String(r.status) : r.code ? "error" : "ok");
+const statusText = (r) => (r.status ? String(r.status) : r.code ? "error" : "ok");
 
 // ---- filters
 
@@ -77,7 +78,7 @@ function matcher() {
 }
 
 function statusIs(r, want) {
-  if (want.endsWith("xx")) return r.line >= 0 && Math.floor(r.status / 100) === Number(want[0]);
+  if (want.endsWith("xx")) return Math.floor(r.status / 100) === Number(want[0]);
   return statusText(r) === want;
 }
 
@@ -111,7 +112,7 @@ function counted(list, key) {
 function fillFilters() {
   const label = ([k, n]) => [k, plain(k) + " (" + n.toLocaleString("en") + ")"];
   options("tool", "All tools", counted(rows, (r) => r.tool || "-").map((e) => (e[0] === "-" ? ["-", "no operation (" + e[1] + ")"] : label(e))));
-  const families = counted(rows, (r) => (r.line >= 0 && r.status ? Math.floor(r.status / 100) + "xx" : ""));
+  const families = counted(rows, (r) => (r.status ? Math.floor(r.status / 100) + "xx" : ""));
   options("status", "All statuses", [...families, ...counted(rows, statusText)].map(label));
   if (!data.baseline) {
     $("change-label").hidden = true;
@@ -147,7 +148,7 @@ function rowElement(r, place) {
     "aria-posinset": place + 1, "aria-setsize": shown.length, on: {click: () => open(r)}},
     el("span", {class: "seq"}, seq),
     el("span", {class: "target", title: plain(target(r))}, ...(r.target ? [el("span", {class: "method"}, plain(r.method)), " " + plain(r.target)] : [plain(target(r))])),
-    el("span", {class: "pill " + (r.line < 0 ? "bad" : statusClass(r))}, statusText(r)),
+    el("span", {class: "pill " + statusClass(r)}, statusText(r)),
     el("span", {class: "tool"}, second),
     el("span", {class: "change"}, r.kind ? symbols[r.kind] + " " + r.kind : ""));
   e.style.top = place * rowHeight + "px";
@@ -195,7 +196,7 @@ function open(r, view) {
   reveal(r);
   draw();
   $("detail").replaceChildren(...detail(r, view));
-  $("detail").setAttribute("aria-label", "Call " + r.id);
+  $("detail").setAttribute("aria-label", callName(r));
   $("detail").scrollTop = 0;
   document.body.classList.add("open");
   if (decodeURIComponent(location.hash.slice(1)) !== r.id) history.replaceState(null, "", "#" + encodeURIComponent(r.id));
@@ -264,7 +265,7 @@ function heading() {
   if (data.first !== undefined) {
     const r = rows[data.first];
     $("verdict").append(el("button", {type: "button", class: "link", id: "first", on: {click: () => open(r)}},
-      "First difference: call " + r.id + ", in the " + data.changes[r.change].stage));
+      "First difference: " + callName(r).toLowerCase() + " (" + data.changes[r.change].stage + ")"));
   }
   const ignored = data.ignored.map((p) => "; " + p.differences + " ignored at " + p.pattern).join("");
   $("verdict").append(el("p", {class: "options"}, plain("Options: " + data.options + ignored)));
