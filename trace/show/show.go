@@ -152,6 +152,9 @@ func (s *shower) row(f *trace.Facts) {
 		target, tool = tool, ""
 	}
 	tail := []string{}
+	if tool != "" && (f.Code != "" || f.Source != "") {
+		tool = fmt.Sprintf("%-24s", tool)
+	}
 	if tool != "" {
 		tail = append(tail, s.paint(dim, tool))
 	}
