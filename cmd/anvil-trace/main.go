@@ -1,4 +1,5 @@
-// Command anvil-trace compares call traces, so that CI can gate on them.
+// Command anvil-trace compares call traces, so that CI can gate on them, and shows
+// them to people.
 package main
 
 import (
