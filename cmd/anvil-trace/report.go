@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
-	"github.com/anvil-sim/anvil/internal/wholefile"
 	"github.com/anvil-sim/anvil/trace"
 	"github.com/anvil-sim/anvil/trace/htmlreport"
 )
@@ -71,18 +70,4 @@ func newReport(s cli.Streams) *cobra.Command {
 func addRun(cmd *cobra.Command, run *string, def string) {
 	cmd.Flags().StringVar(run, "run", def, "runs to take: `N` from 1, last or all")
 	choose(cmd, "run", "last", "all")
-}
-
-// writeTo runs fill on a file, which appears whole or not at all, or on standard
-// output for "" and "-".
-func writeTo(s cli.Streams, file string, fill func(w io.Writer) error) error {
-	if file == "" || file == "-" {
-		out := newOutput(s.Out)
-		if err := fill(out); err != nil {
-			out.Flush()
-			return err
-		}
-		return out.Flush()
-	}
-	return wholefile.Write(file, fill)
 }

@@ -65,6 +65,7 @@ func runSplit(cmd *cobra.Command, s cli.Streams, f *splitFlags, file string) err
 	}
 	var set wholefile.Set
 	defer set.Abort()
+	defer removeOnSignal(s, &set)()
 	var paths []string
 	create := func(part string) (io.WriteCloser, error) {
 		path, err := f.path(file, part)

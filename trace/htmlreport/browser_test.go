@@ -3,11 +3,15 @@
 package htmlreport
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anvil-sim/anvil/trace"
 )
 
 // quiet fails when the page reported anything, or loaded anything but itself.
@@ -154,6 +158,55 @@ func TestBrowserLooks(t *testing.T) {
 	if contrast := b.eval(contrastJS); contrast != "" {
 		t.Errorf("text that is hard to read: %v", contrast)
 	}
+	b.quiet()
+}
+
+// Several runs in one page, a page without a difference, and what a screen reader
+// is told.
+func TestBrowserRunsAndNames(t *testing.T) {
+	run, baseline := everyChange()
+	var out bytes.Buffer
+	old := trace.Input{Name: "golden.jsonl", Reader: strings.NewReader(baseline + baseline)}
+	o := Options{Diff: trace.DiffOptions{Run: "all", Ignore: []string{"/provider/**"}}}
+	if _, err := Write(context.Background(), &out, trace.Input{Name: "run.jsonl", Reader: strings.NewReader(run + run)}, &old, &o); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "runs.html")
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t)
+	b.open(file, "#2.3", "dark", 1440, 900)
+	b.until(`document.querySelector("#detail h2").textContent === "Call 2.3"`)
+	b.shoot("runs-dark")
+	for _, view := range []string{"This run", "Baseline", "Differences"} {
+		b.eval(`[...document.querySelectorAll(".views button")].find((e) => e.textContent === "` + view + `").click()`)
+		b.until(`document.querySelector(".views [aria-pressed=true]").textContent === "` + view + `"`)
+	}
+	b.call("Accessibility.enable", nil)
+	named := 0
+	for _, node := range b.call("Accessibility.getFullAXTree", nil)["nodes"].([]any) {
+		n := node.(map[string]any)
+		role, _ := n["role"].(map[string]any)["value"].(string)
+		switch role {
+		case "button", "searchbox", "combobox", "listbox", "option", "article", "region", "heading", "dialog":
+			if name, _ := n["name"].(map[string]any)["value"].(string); strings.TrimSpace(name) == "" && n["ignored"] != true {
+				t.Errorf("a %s has no name: %v", role, n)
+			}
+			named++
+		}
+	}
+	if named < 20 {
+		t.Errorf("%d named parts, want more", named)
+	}
+	if got := b.eval(`document.getElementById(list.getAttribute("aria-activedescendant")).getAttribute("aria-selected")`); got != "true" {
+		t.Errorf("the active option is not the selected one: %v", got)
+	}
+	b.open(pageFile(t, run, run), "", "light", 1280, 860)
+	b.until(`document.getElementById("verdict").textContent.includes("equal, byte for byte")`)
+	b.key("j")
+	b.until(`document.querySelector("#detail h2").textContent === "Call 1"`)
+	b.shoot("equal-light")
 	b.quiet()
 }
 

@@ -181,15 +181,17 @@ func status(f *trace.Facts) string {
 		return f.StatusText()
 	case f.OK:
 		return "ok"
+	case f.Code != "":
+		return "error"
 	}
-	return "error"
+	return "-"
 }
 
 func statusColor(f *trace.Facts) string {
 	switch {
 	case f.Status >= 500:
 		return red
-	case f.Status >= 400 || f.Status == 0 && !f.OK:
+	case f.Status >= 400 || f.Code != "":
 		return yellow
 	}
 	return green
