@@ -16,6 +16,7 @@ type changes struct {
 	oldAt    map[int]int         // places of baseline lines in the page, by index in list
 	before   map[int][]int       // calls of the baseline alone, by the index of the run's call that they stood before
 	oldFacts map[int]trace.Facts // of those calls
+	oldRuns  map[int]int         // their runs
 }
 
 // maxFindings is how many findings of one call a page shows.
@@ -24,7 +25,7 @@ const maxFindings = 500
 // baselineCalls writes the lines of the baseline that some call is shown beside,
 // and finds where those stood that the run does not have.
 func (p *page) baselineCalls(ctx context.Context, in trace.Input) error {
-	p.changes = changes{byLine: map[int]int{}, byOld: map[int]int{}, oldAt: map[int]int{}, before: map[int][]int{}, oldFacts: map[int]trace.Facts{}}
+	p.changes = changes{byLine: map[int]int{}, byOld: map[int]int{}, oldAt: map[int]int{}, before: map[int][]int{}, oldFacts: map[int]trace.Facts{}, oldRuns: map[int]int{}}
 	for i := range p.report.Calls {
 		c := &p.report.Calls[i]
 		p.list = append(p.list, c)
@@ -53,7 +54,7 @@ func (p *page) baselineCalls(ctx context.Context, in trace.Input) error {
 				if err != nil {
 					return false, err
 				}
-				p.oldFacts[i] = f
+				p.oldFacts[i], p.oldRuns[i] = f, l.Run
 			}
 		}
 		n++
@@ -100,11 +101,11 @@ func (p *page) runCall(l trace.Line, at int) error {
 func (p *page) missingRows(at int) {
 	for _, i := range p.before[at] {
 		f := p.oldFacts[i]
-		p.row(&f, 0, -1, i)
+		p.row(&f, p.oldRuns[i], -1, i)
 	}
 }
 
-// row adds a row of the timeline. at is the call's place among the run's lines,
+// row adds a row of the timeline, with the run in its own trace. at is the call's place among the run's lines,
 // -1 without one; change is its index in the list of changes, -1 without one.
 func (p *page) row(f *trace.Facts, run, at, change int) {
 	if p.rows > 0 {

@@ -23,16 +23,17 @@ function lineReader(cls) {
 const runLine = lineReader("line");
 const baseLine = lineReader("base");
 
-const many = data.run.count > 1; // several runs in one page
+const many = data.run.count > 1 || (data.baseline && data.baseline.count > 1); // several runs in one page
+const number = (r) => (many ? r.run + "." : "") + r.seq;
 rows.forEach((r, i) => {
   r.i = i;
-  r.id = (r.line < 0 ? "base-" : "") + (many && r.line >= 0 ? r.run + "." : "") + r.seq;
+  r.id = (r.line < 0 ? "base-" : "") + number(r);
   r.kind = r.change === undefined ? "" : data.changes[r.change].kind;
 });
 const rowOf = new Map(rows.map((r) => [r.id, r]).reverse()); // of equal ids the first
 
 const symbols = {changed: "±", missing: "−", inserted: "+", moved: "↕"};
-const callName = (r) => "Call " + (r.line < 0 ? r.seq + " of the baseline" : r.id);
+const callName = (r) => "Call " + (r.line < 0 ? number(r) + " of the baseline" : r.id);
 const target = (r) => (r.target ? r.method + " " + r.target : r.tool || "no operation");
 
 function statusClass(r) {
@@ -143,10 +144,9 @@ function draw() {
 
 function rowElement(r, place) {
   const second = [r.tool || "no operation", r.code, r.source && "from " + r.source].filter(Boolean).map(plain).join(" · ");
-  const seq = (many && r.line >= 0 ? r.run + "." : "") + r.seq;
   const e = el("div", {class: "row " + r.kind, id: "row-" + r.i, role: "option", "aria-selected": String(r === selected),
     "aria-posinset": place + 1, "aria-setsize": shown.length, on: {click: () => open(r)}},
-    el("span", {class: "seq"}, seq),
+    el("span", {class: "seq"}, number(r)),
     el("span", {class: "target", title: plain(target(r))}, ...(r.target ? [el("span", {class: "method"}, plain(r.method)), " " + plain(r.target)] : [plain(target(r))])),
     el("span", {class: "pill " + statusClass(r)}, statusText(r)),
     el("span", {class: "tool"}, second),
