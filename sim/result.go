@@ -19,7 +19,18 @@ type Outcome struct {
 	Warnings   []string // what was dropped from the provider's answer and why
 	Slow       bool     // the slow fault is on: the surface delays the answer
 
-	validated bool // values are checked in this simulator
+	validated bool   // values are checked in this simulator
+	release   func() // lets the repeats go on that wait for this call; nil when nobody can wait
+}
+
+// Release ends the call: repeats of it under the same key, which wait for it, go
+// on. Whoever got the outcome from [Simulator.Do] calls it once the call is
+// traced; a second time does nothing.
+func (o *Outcome) Release() {
+	if o.release != nil {
+		o.release()
+		o.release = nil
+	}
 }
 
 // A Result is the simulator's answer before it is put into wire form. It is
@@ -62,7 +73,7 @@ type Error struct {
 func (o *Outcome) Entry() *trace.Entry {
 	e := &trace.Entry{
 		Seq: o.Seq, RequestID: o.RequestID, Normalized: o.Normalized, Provider: o.Provider,
-		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings, Validated: o.validated,
+		Result: o.Result.AppendJSON(make([]byte, 0, len(o.Result.Output)+128)), Warnings: o.Warnings, Validated: o.validated,
 	}
 	if o.Op != nil {
 		e.Tool, e.Operation = &o.Op.ToolName, &o.Op.ID
