@@ -89,6 +89,15 @@ func (o DiffOptions) describe() string {
 	for _, p := range o.Ignore {
 		text += " --ignore " + quoteArg(clean(p))
 	}
+	for _, p := range o.Only {
+		text += " --only " + quoteArg(clean(p))
+	}
+	for _, p := range o.Tolerance {
+		text += " --tolerance " + quoteArg(clean(p.String()))
+	}
+	for _, p := range o.Rename {
+		text += " --rename " + quoteArg(clean(p))
+	}
 	return text
 }
 
@@ -180,6 +189,13 @@ func (t *textWriter) findings(group []Finding) {
 		}
 		t.line("", "  %s", where)
 	}
+	if f.Note != "" {
+		t.line("", "    (%s)", clean(f.Note))
+	}
+	if lines := unifiedStrings(f.Old, f.New); lines != nil {
+		t.unified(lines)
+		return
+	}
 	old, new := showPair(f.Old, f.New)
 	if f.Old != nil {
 		t.line(red, "    - %s", old)
@@ -231,8 +247,8 @@ func (t *textWriter) summary(r *Report) {
 	if len(r.Calls) > 0 {
 		t.WriteByte('\n')
 	}
-	for i, p := range r.Options.Ignore {
-		t.line("", "ignored: %s at %s", plural(r.Ignored[i], "difference"), clean(p))
+	for _, e := range r.Excused() {
+		t.line("", "%s", clean(e.String()))
 	}
 	if r.Equal() {
 		t.line(green, "equal: %s", plural(r.Same, "call"))
