@@ -165,7 +165,7 @@ func stringList(list []string) *canon.Value {
 
 // A parsed entry with what the report says of it.
 func refOf(v *canon.Value, ln line) *Ref {
-	r := &Ref{Line: ln.number, Offset: ln.offset, Tool: v.Get("tool").Text()}
+	r := &Ref{Index: ln.index, Line: ln.number, Offset: ln.offset, Tool: v.Get("tool").Text()}
 	r.Seq, _ = parseSeq([]byte(v.Get("seq").Text()))
 	if request := v.Get("request"); request.Get("method").Is(canon.String) {
 		r.Target = request.Get("method").Text() + " " + request.Get("path").Text()

@@ -299,3 +299,38 @@ func clean(s string) string {
 	}
 	return b.String()
 }
+
+// String names the call: "call 3 changed: tickets_get, GET /tickets/T-1".
+func (c *Call) String() string { return c.describe() }
+
+// Details are the lines that [Report.WriteText] writes below the call's name.
+func (c *Call) Details() []string {
+	var b bytes.Buffer
+	t := &textWriter{Writer: bufio.NewWriter(&b)}
+	for _, group := range groupFindings(c.Findings) {
+		t.findings(group)
+	}
+	t.Flush()
+	if b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+// String describes a side: "golden.jsonl: run 2 of 2 (the last), 7 calls".
+func (s Side) String() string { return clean(displayName(s.Name)) + s.describe() }
+
+// String spells the options that change what counts as on the command line.
+func (o DiffOptions) String() string { return o.describe() }
+
+// Clean escapes what a terminal would act on or show in another place.
+func Clean(s string) string { return clean(s) }
+
+// CleanLines is [Clean] for a text of lines.
+func CleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = clean(l)
+	}
+	return strings.Join(lines, "\n")
+}
