@@ -14,11 +14,10 @@ type Line struct {
 // A Reader reads a trace line by line. Lines are given byte for byte; a byte
 // order mark, carriage returns at their ends and blank lines are left out.
 type Reader struct {
-	src    *source
-	lines  *lineReader
-	seen   seqSet
-	run    int
-	before int // runs left out in front
+	src   *source
+	lines *lineReader
+	seen  seqSet
+	run   int
 }
 
 // Open opens a trace. What is no regular file, or compressed, is read whole
@@ -55,7 +54,7 @@ func (r *Reader) Read() (Line, error) {
 		r.seen = seqSet{}
 	}
 	r.seen.add(h.seq)
-	return Line{Text: ln.text, Seq: h.seq, Run: r.before + r.run, Number: ln.number, Offset: ln.offset}, nil
+	return Line{Text: ln.text, Seq: h.seq, Run: r.run, Number: ln.number, Offset: ln.offset}, nil
 }
 
 // Close closes the trace and removes a temporary file.

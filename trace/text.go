@@ -323,9 +323,6 @@ func (s Side) String() string { return clean(displayName(s.Name)) + s.describe()
 // String spells the options that change what counts as on the command line.
 func (o DiffOptions) String() string { return o.describe() }
 
-// Clean escapes what a terminal would act on or show in another place.
-func Clean(s string) string { return clean(s) }
-
 // CleanLines is [Clean] for a text of lines.
 func CleanLines(s string) string {
 	lines := strings.Split(s, "\n")

@@ -103,20 +103,6 @@ func step1(val []byte, seg string) []byte {
 	}
 }
 
-// text is a string's text, "" for anything else.
-func textOf(val []byte) string {
-	if len(val) < 2 || val[0] != '"' {
-		return ""
-	}
-	if bytes.IndexByte(val, '\\') >= 0 {
-		if !canon.Valid(val) {
-			return ""
-		}
-		return canon.Unquote(val)
-	}
-	return string(val[1 : len(val)-1])
-}
-
 // Tool is the tool, "" when no operation was found.
 func (v *View) Tool() string { return textOf(v.Get("tool")) }
 
