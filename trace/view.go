@@ -165,3 +165,13 @@ func (v *View) Describe() string {
 	}
 	return clean(text)
 }
+
+// Write reports whether the call changes something: its kind is a mutation, or
+// it was refused before it had one and its method is none that reads.
+func (v *View) Write() bool {
+	if k := v.Kind(); k != "" {
+		return k == "mutation"
+	}
+	m := v.Method()
+	return m != "" && m != "GET" && m != "HEAD" && m != "OPTIONS"
+}
