@@ -145,22 +145,26 @@ func (f *Filter) Match(v *View) (bool, error) {
 	return f.where(v)
 }
 
-// Near counts the conditions that hold, for the call nearest to one that was
-// looked for, and names those that do not.
-func (f *Filter) Near(v *View) (hold int, fail []string) {
+// Near weighs the conditions that hold, for the call nearest to one that was
+// looked for, and names those that do not. The same tool or operation weighs
+// more than all the rest.
+func (f *Filter) Near(v *View) (weight int, fail []string) {
 	for i := range f.conditions {
 		if f.conditions[i].holds(v) {
-			hold++
+			weight++
+			if n := f.conditions[i].name; n == "tool" || n == "operation" {
+				weight += 16
+			}
 		} else {
 			fail = append(fail, f.conditions[i].name)
 		}
 	}
 	if f.where != nil {
 		if ok, err := f.where(v); ok && err == nil {
-			hold++
+			weight++
 		} else {
 			fail = append(fail, "where")
 		}
 	}
-	return hold, fail
+	return weight, fail
 }

@@ -104,7 +104,7 @@ func runDiff(cmd *cobra.Command, s cli.Streams, f *diffFlags, baseline, other st
 	if err != nil {
 		return err
 	}
-	if err := writeDiff(s, &f.out, report); err != nil {
+	if err := writeDiff(s, &f.out, report, nil); err != nil {
 		return err
 	}
 	if !report.Equal() {
@@ -164,19 +164,27 @@ func (f *diffFlags) complete() error {
 	return nil
 }
 
-func writeDiff(s cli.Streams, out *reports, report *trace.Report) error {
+// writeDiff writes the verdict of a comparison, and that of rules beside it
+// where there is one: after it, or as more cases. A patch is of the comparison.
+func writeDiff(s cli.Streams, out *reports, report *trace.Report, judged *output.Result) error {
 	return out.write(s, func(w io.Writer, format string, color bool) error {
 		switch format {
 		case "text":
-			return report.WriteText(w, color)
+			if err := report.WriteText(w, color); err != nil || judged == nil {
+				return err
+			}
+			return output.WriteText(w, judged, color)
 		case "json":
-			return report.WriteJSON(w)
+			if err := report.WriteJSON(w); err != nil || judged == nil {
+				return err
+			}
+			return output.WriteJSON(w, judged)
 		case "patch":
 			return output.WritePatch(w, report)
 		case "unified":
 			return output.WriteUnified(w, report)
 		}
-		return output.Write(w, format, output.FromReport(report))
+		return output.Write(w, format, output.FromReport(report).With(judged))
 	})
 }
 

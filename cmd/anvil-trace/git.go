@@ -85,5 +85,5 @@ func gitDiff(cmd *cobra.Command, s cli.Streams, f *diffFlags, args []string) err
 		_, err = io.WriteString(s.Out, trace.Clean(fmt.Sprintf("%s: cannot be compared as traces: %v", args[0], err))+"\n")
 		return err
 	}
-	return writeDiff(s, &f.out, report)
+	return writeDiff(s, &f.out, report, nil)
 }

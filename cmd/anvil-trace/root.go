@@ -17,6 +17,6 @@ Exit codes: 0 fine, 1 the answer is no (the traces differ), 2 it could not run.`
 		Example: `  anvil-trace diff golden.jsonl run.jsonl
   anvil-trace diff golden.jsonl run.jsonl --ignore '/provider/meta/**'`,
 	}
-	root.AddCommand(newDiff(s), newFilter(s), newGitTextconv(s), newGitDiff(s))
+	root.AddCommand(newDiff(s), newFilter(s), newAssert(s), newGate(s), newGitTextconv(s), newGitDiff(s))
 	return root
 }

@@ -139,3 +139,15 @@ func FromReport(r *trace.Report) *Result {
 	}
 	return out
 }
+
+// With is a result with the cases of another one after its own; nil adds nothing.
+func (r *Result) With(other *Result) *Result {
+	if other == nil {
+		return r
+	}
+	out := *r
+	out.Cases = append(append([]Case{}, r.Cases...), other.Cases...)
+	out.Facts = append(append([]string{}, r.Facts...), other.Facts...)
+	out.Summary += "; rules " + other.Summary
+	return &out
+}
