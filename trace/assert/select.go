@@ -137,10 +137,10 @@ func (s *selector) watch(c *call) bool {
 	return false
 }
 
-// nearest says which call came nearest to the selector.
+// nearest says which call came nearest to the selector, nothing without one.
 func (s *selector) nearest() []string {
 	if s.best == 0 {
-		return []string{"  no call comes near"}
+		return nil
 	}
 	return []string{fmt.Sprintf("  nearest: %s, but its %s is another", s.near, strings.Join(s.lacks, " and "))}
 }
