@@ -19,6 +19,7 @@ Exit codes: 0 fine, 1 the answer is no (the traces differ), 2 it could not run.`
   anvil-trace show run.jsonl --seq 3
   anvil-trace report run.jsonl golden.jsonl --html run.html`,
 	}
-	root.AddCommand(newDiff(s), newMerge(s), newRedact(s), newReport(s), newShow(s), newSort(s), newSplit(s), newStats(s))
+	root.AddCommand(newDiff(s), newFilter(s), newAssert(s), newGate(s), newGitTextconv(s), newGitDiff(s),
+		newMerge(s), newRedact(s), newReport(s), newShow(s), newSort(s), newSplit(s), newStats(s))
 	return root
 }
