@@ -71,6 +71,9 @@ type compiler struct {
 	expander *expander
 	service  string
 	ops      []*operation
+	// envelopes are the pages with their items written out, by the schema of
+	// the page: operations that answer with one page share it.
+	envelopes map[*api.Value]*api.Value
 	// oneMethod is true when every operation is a POST, as in RPC over HTTP.
 	oneMethod bool
 }
@@ -118,12 +121,12 @@ func compileFiles(files *api.Files, name string, opts *Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{opts: *opts, desc: desc, diags: diags}
+	c := &compiler{opts: *opts, desc: desc, diags: diags, envelopes: map[*api.Value]*api.Value{}}
 	if err := c.run(name); err != nil {
 		return nil, err
 	}
 	sources := files.All()
-	tree := c.document(sources, name)
+	tree := valid(c.document(sources, name), map[*api.Value]*api.Value{})
 	if err := checkSize(tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

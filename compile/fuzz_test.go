@@ -69,7 +69,7 @@ func TestHostile(t *testing.T) {
 		}), "merge keys", 0},
 		{"deep", head + "paths: {/a: {get: {responses: {'200': {description: ok, content: {application/json: {schema: " +
 			strings.Repeat("{items: ", 5000) + "{}" + strings.Repeat("}", 5000) + "}}}}}}}\n", "nested deeper", 0},
-		{"deep JSON", `{"openapi":"3.0.0","paths":` + strings.Repeat(`{"a":`, 100000), "deep", 0},
+		{"deep JSON", `{"openapi":"3.0.0","paths":` + strings.Repeat(`{"a":`, 100000), "depth", 0},
 		{"deep enough", head + "paths: {/a: {get: {responses: {'200': {description: ok, content: {application/json: {schema: " +
 			strings.Repeat("{items: ", 300) + "{}" + strings.Repeat("}", 300) + "}}}}}}}\n", "", 1},
 		{"shared by all", head + "x-s: &s {" + repeat(2000, func(i int) string {

@@ -144,7 +144,28 @@ func (c *compiler) outputSchema(o *operation) *api.Value {
 	if name := refName(items); name != "" && c.schemas[name].Is(canon.Object) {
 		return s.With("items", c.schemas[name])
 	}
+	if o.paging != nil || o.effect.action == "list" {
+		return c.withItems(o, s)
+	}
 	return s
+}
+
+// withItems writes the named items of an envelope out.
+func (c *compiler) withItems(o *operation, s *api.Value) *api.Value {
+	path, _ := c.pageItems(o)
+	full := c.schemas.deref(s)
+	field := c.schemas.deref(full.Get("properties").Get(path))
+	item := refName(field.Get("items"))
+	if item == "" || !c.schemas[item].Is(canon.Object) {
+		return s
+	}
+	if out, ok := c.envelopes[full]; ok {
+		return out
+	}
+	field = field.With("items", c.schemas[item])
+	out := full.With("properties", full.Get("properties").With(path, field))
+	c.envelopes[full] = out
+	return out
 }
 
 // withExample puts the example of a response where bodies are made from schemas:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
+	"github.com/anvil-sim/anvil/internal/canon"
 )
 
 // A paging is how an operation pages.
@@ -344,6 +345,7 @@ type found struct {
 var (
 	nextNames = strings.Fields(`next_cursor next_page_token next_token next_page_cursor next_continuation_token continuation_token next_marker
 		end_cursor next_offset next_page_url next_page_uri next_url next_uri next_link next_href odata_next_link next next_page after continue cursor offset next_key scroll_id`)
+	nextSet    = wordSet(strings.Join(nextNames, " "))
 	nextBlocks = wordSet(`meta metadata pagination paging page page_info response_metadata links next_page cursors cursor page_meta paging_info
 		list_info search_metadata page_metadata`)
 	weakNext = wordSet("after continue cursor offset next_key scroll_id")
@@ -379,18 +381,19 @@ func (c *compiler) nextInBlocks(schema *api.Value, prefix string, depth int) *fo
 }
 
 func (c *compiler) nextIn(schema *api.Value, prefix string, block bool) *found {
-	props := c.schemas.properties(schema)
+	byName := map[string][]canon.Member{}
+	for _, m := range c.schemas.properties(schema) {
+		key := air.SnakeCase(m.Key)
+		dotted := strings.Contains(m.Key, ".") && !strings.HasPrefix(m.Key, "@")
+		if !dotted && m.Key != "" && (m.Key[0] != '@' || prefix == "") && nextSet[key] {
+			byName[key] = append(byName[key], m)
+		}
+	}
 	for _, name := range nextNames {
 		if weakNext[name] && !block || name == "offset" && !strings.HasSuffix(air.SnakeCase(strings.TrimSuffix(prefix, ".")), "next_page") {
 			continue // in other blocks the offset is that of this page
 		}
-		for _, m := range props {
-			if air.SnakeCase(m.Key) != name || strings.Contains(m.Key, ".") && !strings.HasPrefix(m.Key, "@") {
-				continue
-			}
-			if m.Key[0] == '@' && prefix != "" {
-				continue
-			}
+		for _, m := range byName[name] {
 			if f := c.nextField(m.Value, prefix+m.Key, name); f != nil {
 				return f
 			}

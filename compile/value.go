@@ -2,6 +2,9 @@ package compile
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -49,4 +52,42 @@ func strs(list []string) *api.Value {
 		elems[i] = canon.NewString(s)
 	}
 	return canon.NewArray(elems...)
+}
+
+// valid is a value whose text is all UTF-8: a lone surrogate, which JSON can
+// spell and YAML cannot, becomes U+FFFD.
+func valid(v *api.Value, done map[*api.Value]*api.Value) *api.Value {
+	switch v.Kind() {
+	case canon.String:
+		if s := v.Text(); !utf8.ValidString(s) {
+			return canon.NewString(strings.ToValidUTF8(s, "\ufffd"))
+		}
+		return v
+	case canon.Array, canon.Object:
+	default:
+		return v
+	}
+	if out, ok := done[v]; ok {
+		return out
+	}
+	out := mapElems(v, func(e *api.Value) *api.Value { return valid(e, done) })
+	if v.Is(canon.Object) {
+		out = mapMembers(v, func(_ string, m *api.Value) *api.Value { return valid(m, done) })
+		for _, m := range out.Members() {
+			if !utf8.ValidString(m.Key) {
+				out = validKeys(out)
+				break
+			}
+		}
+	}
+	done[v] = out
+	return out
+}
+
+func validKeys(v *api.Value) *api.Value {
+	members := slices.Clone(v.Members())
+	for i := range members {
+		members[i].Key = strings.ToValidUTF8(members[i].Key, "\ufffd")
+	}
+	return canon.NewObject(members...)
 }

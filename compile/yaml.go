@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -138,7 +139,29 @@ func (w *yamlWriter) text(s string) {
 		w.out = append(w.out, s...)
 		return
 	}
+	start := len(w.out)
 	w.out = canon.AppendString(w.out, s)
+	if strings.ContainsFunc(s, unprintable) {
+		w.escape(start)
+	}
+}
+
+// unprintable reports whether YAML takes a character only as an escape.
+func unprintable(r rune) bool {
+	return r >= 0x7F && r < 0xA0 || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF
+}
+
+// escape escapes what is unprintable in the quoted text from start on.
+func (w *yamlWriter) escape(start int) {
+	quoted := string(w.out[start:])
+	w.out = w.out[:start]
+	for _, r := range quoted {
+		if unprintable(r) {
+			w.out = fmt.Appendf(w.out, `\u%04x`, r)
+		} else {
+			w.out = utf8.AppendRune(w.out, r)
+		}
+	}
 }
 
 var reserved = wordSet("null true false yes no on off y n inf nan")
@@ -177,7 +200,7 @@ func literal(s string) bool {
 		}
 	}
 	for _, r := range s {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7F && r < 0xA0 || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r >= 0xFFFE && r <= 0xFFFF {
+		if r < ' ' && r != '\n' && r != '\t' || unprintable(r) {
 			return false
 		}
 	}

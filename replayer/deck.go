@@ -229,6 +229,9 @@ func (d *deck) touch(c *card) {
 	defer d.mu.Unlock()
 	d.last = nil
 	c.used = true
+	if c.pos == d.next {
+		d.next++ // pages without a first one are never taken
+	}
 }
 
 // missed counts a miss that was found beside the deck.

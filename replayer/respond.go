@@ -29,7 +29,22 @@ func (c *serverConn) write(it *tape.Interaction, req *http.Request, keep bool) b
 	}
 	_, _ = w.WriteString("HTTP/1.1 " + strconv.Itoa(r.Status) + " " + oneLine(reason) + "\r\n")
 	f := frame(r, body, req)
-	closes := false
+	closes := c.fields(r, f)
+	keep = keep && !closes && !f.toEnd
+	if !keep && !closes {
+		_, _ = w.WriteString("Connection: close\r\n")
+	}
+	_, _ = w.WriteString("\r\n")
+	if f.none {
+		return keep
+	}
+	return c.body(r, body, f) && keep
+}
+
+// fields writes the header as recorded, but for the framing; closes is that the
+// recorded connection ended after it.
+func (c *serverConn) fields(r *tape.Response, f framing) (closes bool) {
+	w := c.out
 	for _, h := range r.Header {
 		if !token(h.Name) {
 			continue
@@ -58,15 +73,7 @@ func (c *serverConn) write(it *tape.Interaction, req *http.Request, keep bool) b
 			_, _ = w.WriteString("Trailer: " + t.Name + "\r\n")
 		}
 	}
-	keep = keep && !closes && !f.toEnd
-	if !keep && !closes {
-		_, _ = w.WriteString("Connection: close\r\n")
-	}
-	_, _ = w.WriteString("\r\n")
-	if f.none {
-		return keep
-	}
-	return c.body(r, body, f) && keep
+	return closes
 }
 
 // early writes the 1xx answers; 100 is the server's own, 101 would not be one.

@@ -63,6 +63,9 @@ type Error struct {
 	Status  int    // HTTP status
 	Vendor  string // the code that clients of the API see: the vendor's, else Code
 	Body    Raw    // error body
+	// Miss says what a replaying provider was asked and has no recording of, a
+	// JSON object; nil for every other failure.
+	Miss Raw
 	// FromProvider is set when a provider raised the error; gates, malformed
 	// answers and transport failures are the simulator's own.
 	FromProvider bool

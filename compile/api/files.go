@@ -28,6 +28,8 @@ type File struct {
 	Data []byte // verbatim
 	Hash string // SHA-256 of Data, hexadecimal
 	Tree *Value
+	// Entry is true for the file that the description begins in.
+	Entry bool
 }
 
 // Files reads the files of a description and remembers each. Nothing outside

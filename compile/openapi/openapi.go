@@ -51,6 +51,7 @@ func Read(files *api.Files, name string, diags *api.Diagnostics) (*api.Descripti
 	if err != nil {
 		return nil, err
 	}
+	file.Entry = true
 	r := &reader{files: files, diags: diags, root: node{v: file.Tree, file: file}, schemes: map[string]*api.Scheme{}}
 	if err := r.version(); err != nil {
 		return nil, err

@@ -35,7 +35,14 @@ func (n node) text(key string) string {
 	return ""
 }
 
-func (n node) place() string { return n.file.Path + "#" + n.at }
+// place is where the node stands: a pointer in the entry file, whatever it is
+// called, or a file and a pointer.
+func (n node) place() string {
+	if n.file.Entry {
+		return "#" + n.at
+	}
+	return n.file.Path + "#" + n.at
+}
 
 var (
 	tokenEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
