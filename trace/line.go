@@ -3,6 +3,8 @@ package trace
 import (
 	"bytes"
 	"iter"
+
+	"github.com/anvil-sim/anvil/internal/canon"
 )
 
 // A Part is the value of one key of a line, as it stands.
@@ -22,7 +24,7 @@ func (l Line) Parts() iter.Seq2[string, Part] {
 		}
 		w := walk(bytes.TrimRight(l.Text[start:], " \t\r"))
 		for {
-			from := start + w.i
+			from := start + skipSpace(w.b, w.i)
 			key, val, ok := w.member()
 			if !ok || !yield(textOf(key), Part{val, from, start + w.i - len(val)}) {
 				return
@@ -31,8 +33,18 @@ func (l Line) Parts() iter.Seq2[string, Part] {
 	}
 }
 
-// Check parses the whole line; what is not JSON, and a key that stands twice in
+// Check reads the whole line as JSON; what is not, and a key that stands twice in
 // one object, is an *InputError with its place.
 func (l Line) Check() error {
+	buf := lines.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= keepLine {
+			lines.Put(buf)
+		}
+	}()
+	var err error
+	if *buf, err = canon.AppendCompact((*buf)[:0], l.Text, canon.Strict); err == nil {
+		return nil
+	}
 	return checkJSON(l.name, line{text: l.Text, offset: l.Offset, number: l.Number, ended: true})
 }

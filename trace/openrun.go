@@ -55,3 +55,6 @@ func DisplayName(name string) string { return displayName(name) }
 // Clean escapes what a terminal would act on or show at another place: control
 // and formatting characters.
 func Clean(s string) string { return clean(s) }
+
+// Describe spells the options that change what counts as on the command line.
+func (o DiffOptions) Describe() string { return o.describe() }

@@ -30,7 +30,7 @@ func arrows() []arrow {
 		{"provider/providertest", "provider " + leaves, "the kit checks a provider as its author sees it"},
 		{"provider", leaves, "a provider author's dependency tree is this package"},
 		{"trace", leaves, "a trace is read where no simulator is installed"},
-		{"trace/...", "trace trace/... " + leaves, "expressions, rules and formats stand on traces; no contract, no simulator"},
+		{"trace/...", "trace trace/... " + leaves, "expressions, rules, formats and pages stand on traces; no contract, no simulator"},
 		{"compile/...", "air compile/... " + leaves, "compilers make contracts; what serves them is none of their business"},
 		{"sim/surface/internal/...", leaves, "reading documents needs no simulator"},
 		{"sim/surface", "sim air provider trace sim/surface/internal/... " + leaves, "HTTP in and out stands on the core, never beside a storage"},

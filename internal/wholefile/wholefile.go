@@ -11,33 +11,43 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
-// Write makes the file path from what fill writes. When fill or anything else
-// fails, a file that was there before stays as it was. What exists and is no
-// regular file, such as a pipe, is written to directly.
+// Write makes one file from what fill writes, whole or not at all.
 func Write(path string, fill func(w io.Writer) error) error {
-	var set Set
-	defer set.Abort()
-	f, err := set.Create(path)
+	var s Set
+	return s.Write(path, fill)
+}
+
+// Write makes the one file of an empty set from what fill writes. When fill or anything else fails, a file that was there before stays
+// as it was. What exists and is no regular file, such as a pipe, is written to
+// directly.
+func (s *Set) Write(path string, fill func(w io.Writer) error) error {
+	defer s.Abort()
+	f, err := s.Create(path)
 	if err != nil {
 		return err
 	}
 	if err := fill(f); err != nil {
 		return err
 	}
-	return set.Commit()
+	return s.Commit()
 }
 
 // A Set is some files that appear together: all of them have been written
 // before the first one gets its name. The zero value is empty. A Set is for one
-// goroutine.
-type Set struct{ files []*File }
+// goroutine, but for Remove.
+type Set struct {
+	mu    sync.Mutex // of files and their temp
+	files []*File
+}
 
 // A File is one file being made. Writes to it are buffered.
 type File struct {
 	path   string // where it goes
-	temp   string // where it is, "" when it is written directly
+	temp   string // where it is, "" when it is written directly or done
+	direct bool
 	file   *os.File
 	buf    *bufio.Writer
 	closed bool
@@ -46,6 +56,8 @@ type File struct {
 
 // Create begins the file path. Its folder must exist.
 func (s *Set) Create(path string) (*File, error) {
+	s.mu.Lock() // from here on: Remove misses nothing
+	defer s.mu.Unlock()
 	f, err := create(path)
 	if err != nil {
 		return nil, err
@@ -66,7 +78,7 @@ func create(path string) (*File, error) {
 		}
 		if !info.Mode().IsRegular() {
 			file, err := os.OpenFile(target, os.O_WRONLY, 0)
-			return &File{path: target, file: file}, err
+			return &File{path: target, file: file, direct: true}, err
 		}
 	}
 	dir, name := filepath.Split(target)
@@ -96,7 +108,7 @@ func (f *File) Close() error {
 	}
 	f.closed = true
 	err := f.buf.Flush()
-	if f.temp != "" && err == nil {
+	if !f.direct && err == nil {
 		err = f.file.Sync()
 	}
 	if err = errors.Join(err, f.file.Close()); err != nil {
@@ -113,6 +125,8 @@ func (s *Set) Commit() error {
 			return err
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, f := range s.files {
 		if f.temp == "" {
 			continue
@@ -141,6 +155,16 @@ func (s *Set) Abort() {
 			f.closed = true
 			f.file.Close()
 		}
+	}
+	s.Remove()
+}
+
+// Remove removes what has not been committed while the owner of the set may still
+// be writing, for a process that is about to end.
+func (s *Set) Remove() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.files {
 		if f.temp != "" {
 			os.Remove(f.temp)
 			f.temp = ""

@@ -10,6 +10,8 @@ import (
 	"testing"
 )
 
+func write(path string, fill func(w io.Writer) error) error { return new(Set).Write(path, fill) }
+
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -29,14 +31,14 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	boom := errors.New("boom")
-	err := Write(path, func(w io.Writer) error {
+	err := write(path, func(w io.Writer) error {
 		fmt.Fprint(w, "half")
 		return boom
 	})
 	if got, _ := os.ReadFile(path); !errors.Is(err, boom) || string(got) != "old" {
 		t.Errorf("after a failure: %v, %q", err, got)
 	}
-	err = Write(path, func(w io.Writer) error {
+	err = write(path, func(w io.Writer) error {
 		if got, _ := os.ReadFile(path); string(got) != "old" {
 			t.Errorf("while it is written: %q", got)
 		}
@@ -63,7 +65,7 @@ func TestLinkStays(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(link, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+	if err := write(link, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(link)
@@ -105,12 +107,12 @@ func TestErrors(t *testing.T) {
 		filepath.Join(dir, "no", "a"): "does not exist; create it or name another file",
 		dir:                           "it is a folder; name a file in it",
 	} {
-		err := Write(path, func(io.Writer) error { t.Error("filled"); return nil })
+		err := write(path, func(io.Writer) error { t.Error("filled"); return nil })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := Write(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+	if err := write(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Errorf("a device: %v", err)
 	}
 	if got := names(t, dir); len(got) != 0 {

@@ -19,9 +19,8 @@ type place struct {
 }
 
 // Sort writes the lines of each run by seq, run after run; which chooses the
-// runs as in [trace.OpenRun]. Memory takes 24 bytes a call of the longest run
-// while its lines are out of order, and does not grow while they are in order.
-// It returns how many lines stood out of order: ones after a line of their run
+// runs as in [trace.OpenRun]. Memory takes 24 bytes a call of the longest run. It
+// returns how many lines stood out of order: ones after a line of their run
 // with a greater seq.
 func Sort(ctx context.Context, w io.Writer, in trace.Input, which string) (moved int, err error) {
 	r, _, err := trace.OpenRun(ctx, in, which)
