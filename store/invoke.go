@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
 )
@@ -50,6 +49,14 @@ func (db *DB) Contract() ([]byte, error) {
 
 // Invoke implements provider.Provider.
 func (db *DB) Invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+	tenant, err := db.tenant(ctx, req)
+	if err != nil {
+		return answer(err)
+	}
+	return tenant.invoke(ctx, req)
+}
+
+func (db *DB) invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 	g := db.target(&provider.Operation{OperationID: req.OperationID, Kind: req.Kind, Action: req.Action, Resource: req.Resource,
 		Method: req.Method, PathTemplate: req.PathTemplate, Paged: req.Page != nil})
 	if g.reason != "" {
@@ -57,6 +64,14 @@ func (db *DB) Invoke(ctx context.Context, req *provider.Request) (*provider.Resp
 	}
 	var res *provider.Response
 	var err error
+	switch {
+	case g.custom != nil:
+		res, err = db.runCustom(ctx, g, req)
+		if err != nil {
+			return answer(err)
+		}
+		return res, nil
+	}
 	switch g.verb {
 	case listRows:
 		res, err = db.list(ctx, g, req)
@@ -95,25 +110,24 @@ func (db *DB) findTarget(op *provider.Operation) *target {
 		}
 	}
 	if g == nil {
-		g = db.schema.mapOperation(op)
+		g = db.schema.mapOperation(op, db.rules)
 	}
-	if doc := db.opts.Contract; doc != nil && g.table != nil {
+	if g.custom == nil && g.table == nil {
+		return g
+	}
+	declared := false
+	if doc := db.opts.Contract; doc != nil {
 		for _, o := range doc.Operations {
 			if o.ID == op.OperationID {
-				g.page(o)
+				g.declare(db.schema, doc, o)
+				declared = true
 			}
 		}
 	}
-	return g
-}
-
-// page learns how the contract pages.
-func (g *target) page(o *air.Operation) {
-	g.paging = map[string]bool{}
-	if p := o.Pagination; p != nil {
-		g.style = p.Style
-		g.paging[p.CursorParam], g.paging[p.PageSizeParam] = true, true
+	if !declared && g.rules != nil {
+		g.shape = newShape(db.schema, g.table, nil, g.rules)
 	}
+	return g
 }
 
 // obj builds an object of alternating keys and values; nil values are left out.

@@ -50,6 +50,16 @@ type target struct {
 	ignored []string        // path parameters that no column takes
 	paging  map[string]bool // query parameters that page
 	derived map[string]*column
+	// what the contract and the map say besides
+	rules       *tableRules
+	shape       *shape
+	wrap        string   // the object property that holds a row in the response, "" for none
+	bodyWrap    string   // the same in the body
+	listPath    []string // where an unpaged list stands in the response
+	set         []assignment
+	queries     map[string]*column // parameters that the map gives a column, nil for none
+	custom      *customSQL
+	customTypes map[string]outType // of the columns of custom SQL, by name
 }
 
 // A binding is a path parameter that names a column's value.
@@ -93,13 +103,17 @@ func splitTemplate(path string) (segs []segment) {
 }
 
 // mapOperation finds the target of an operation by rule.
-func (s *schema) mapOperation(op *provider.Operation) *target {
+func (s *schema) mapOperation(op *provider.Operation, all *rules) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
+	if r := all.operation(op); r != nil && (r.custom != nil || r.table != nil) {
+		return s.override(g, op, r, all)
+	}
 	segs := splitTemplate(op.PathTemplate)
 	at := s.findNoun(g, segs, op)
 	if g.table == nil {
 		return g
 	}
+	g.rules = all.of(g.table)
 	if g.pickVerb(op); g.reason != "" {
 		return g
 	}
@@ -303,7 +317,13 @@ func (t *table) keyOrOnly(param string) *column {
 // by position.
 func (g *target) bindKey() {
 	for i := range g.key {
-		g.key[i].col = g.table.keyColumn(g.key[i].param)
+		switch {
+		case g.key[i].col != nil: // the map says it
+		case len(g.key) == 1 && g.rules != nil && g.rules.id != nil:
+			g.key[i].col = g.rules.id
+		default:
+			g.key[i].col = g.table.keyColumn(g.key[i].param)
+		}
 	}
 	for i := range g.key {
 		if g.key[i].col == nil && len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
@@ -381,14 +401,19 @@ func (g *target) queryColumn(param string) *column {
 	if col := g.derived[param]; col != nil {
 		return col
 	}
+	if col, ok := g.queries[param]; ok {
+		return col
+	}
+	if col := g.rules.inColumn(param); col != nil {
+		return col
+	}
 	n := normal(param)
-	if col := g.table.named(n); col != nil {
-		return col
+	for _, name := range []string{n, singular(n), n + "id"} {
+		if col := g.column(name); col != nil {
+			return col
+		}
 	}
-	if col := g.table.named(singular(n)); col != nil {
-		return col
-	}
-	return g.table.named(n + "id")
+	return nil
 }
 
 // pagingNames are parameters that page in many APIs. They count only where the
