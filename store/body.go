@@ -19,6 +19,7 @@ import (
 type lookup struct {
 	own, ref *column // of the row, of the parent's row
 	by       filter
+	path     bool // the path says it: without such a parent the row's place is not found
 }
 
 // envelopes are the objects in which APIs put a row's fields.
@@ -66,6 +67,9 @@ func (w *change) isEnvelope(prefix, name string, raw []byte) bool {
 }
 
 func (w *change) field(prefix, name string, raw []byte) error {
+	if key := w.target.key; len(key) == 1 && key[0].anywhere && key[0].param == name {
+		return nil // it names the row
+	}
 	col := w.column(prefix, name)
 	if raw[0] == '{' && (col == nil || col.class != classJSON && !w.target.keepsJSON(col)) && prefix == "" {
 		if done, err := w.object(name, raw); done {
@@ -98,6 +102,16 @@ func (w *change) field(prefix, name string, raw []byte) error {
 	return w.set(col, v)
 }
 
+// bodyField is a top-level field of a body, nil without one.
+func bodyField(body []byte, name string) []byte {
+	compact, err := canon.AppendCompact(nil, body, canon.Lenient)
+	if err != nil {
+		return nil
+	}
+	val, _ := canon.Lookup(compact, name)
+	return val
+}
+
 // mustParse reads JSON that was compacted before.
 func mustParse(raw []byte) *canon.Value {
 	v, err := canon.Parse(raw, canon.Lenient)
@@ -123,8 +137,17 @@ func (w *change) column(prefix, name string) *column {
 	if col := w.target.column(normal(full)); col != nil {
 		return col
 	}
-	if prefix == "" {
-		return w.target.shape.source(name)
+	if prefix != "" {
+		return nil
+	}
+	if col := w.target.shape.source(name); col != nil {
+		return col
+	}
+	// A foreign key goes by its parent's name: assignee is assignee_gid.
+	for _, fk := range w.table.fks {
+		if n := normal(name); len(fk.cols) == 1 && (fk.cols[0].norm == n+"id" || fk.cols[0].norm == n+"gid") && !w.target.rules.hides(fk.cols[0]) {
+			return fk.cols[0]
+		}
 	}
 	return nil
 }
@@ -175,7 +198,7 @@ func (w *change) parent(name, field string, raw []byte) bool {
 		if err != nil || len(by.vals) == 0 {
 			return false
 		}
-		w.lookups = append(w.lookups, lookup{fk.cols[0], refs[0], by})
+		w.lookups = append(w.lookups, lookup{own: fk.cols[0], ref: refs[0], by: by})
 		return true
 	}
 	return false
@@ -195,6 +218,9 @@ func (w *change) lookUp(ctx context.Context, c *conn) error {
 		})
 		if err != nil {
 			return err
+		}
+		if found == nil && l.path {
+			return missing(p, l.by.parts[:1])
 		}
 		if found == nil {
 			return invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by}))

@@ -201,7 +201,7 @@ func (r *resource) operation(a action) *canon.Value {
 	g := &target{name: method + " " + a.path, table: r.table, verb: a.verb, derived: map[string]*column{}, paging: map[string]bool{}}
 	if a.verb != listRows && a.verb != createRow {
 		for _, k := range r.keys {
-			g.key = append(g.key, binding{k.name, k.col})
+			g.key = append(g.key, binding{param: k.name, col: k.col})
 		}
 	}
 	r.d.targets[id] = g

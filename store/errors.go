@@ -187,6 +187,9 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 				continue
 			}
 			key := []filter{{col: refs[0], vals: f.vals, null: f.null}}
+			if f.op == opVia {
+				key = []filter{{col: f.parts[0].col, op: opAny, parts: f.parts}}
+			}
 			var where where
 			where.add(key...)
 			found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
@@ -194,6 +197,9 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 				return err
 			}
 			if !found {
+				if f.op == opVia {
+					key = f.parts[:1]
+				}
 				return missing(parent, key)
 			}
 		}

@@ -19,6 +19,7 @@ const (
 	opPresent           // not NULL
 	opAll               // all of the parts
 	opAny               // any of the parts
+	opVia               // a foreign key to a parent that one of the parts finds
 	opMatch             // the rowid is among those that a full-text index finds
 )
 
@@ -49,6 +50,8 @@ func (f filter) term() (sql string, args []driver.Value) {
 	case opMatch:
 		name := quote(f.index)
 		return "t." + f.col.table.rowid + " IN (SELECT rowid FROM " + name + " WHERE " + name + " MATCH ?)", f.vals
+	case opVia:
+		return f.via()
 	case opNot:
 		sql, args = joinTerms(f.parts, " AND ", "1")
 		return "NOT coalesce(" + sql + ",0)", args
@@ -58,6 +61,19 @@ func (f filter) term() (sql string, args []driver.Value) {
 		return joinTerms(f.parts, " OR ", "0")
 	}
 	return "t." + quote(f.col.name) + comparisons[f.op], f.vals
+}
+
+// via is the subquery that finds a parent's key by another of its columns.
+func (f filter) via() (string, []driver.Value) {
+	where, args := joinTerms(f.parts, " OR ", "0")
+	p := f.parts[0].col.table
+	ref := p.key[0].name
+	for _, fk := range f.col.table.fks {
+		if refs := fk.targets(p); len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
+			ref = refs[0].name
+		}
+	}
+	return "t." + quote(f.col.name) + " IN (SELECT t." + quote(ref) + " FROM " + quote(p.name) + " AS t WHERE " + where + ")", args
 }
 
 func (f filter) equal() (sql string, args []driver.Value) {
@@ -144,7 +160,7 @@ func anyOf(parts []filter) filter {
 // label names the filter for meta: the column, with the operator where it is
 // not equality.
 func (f filter) label() string {
-	names := [...]string{"", "ne", "lt", "lte", "gt", "gte", "like", "present", "", "", "match"}
+	names := [...]string{"", "ne", "lt", "lte", "gt", "gte", "like", "present", "", "", "", "match"}
 	switch {
 	case f.op == opNot && len(f.parts) == 1 && f.parts[0].op == opEqual && f.col != nil:
 		return f.col.name + " ne"

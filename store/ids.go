@@ -76,33 +76,51 @@ func (w *change) giveIDs(ctx context.Context, c *conn) error {
 }
 
 // nextID continues the pattern of a column, within the rows that share known
-// values; nil where there is none to continue.
+// values; nil where there is none to continue. Rows of one parent may have a
+// pattern of their own, as the issues of a project have.
 func (w *change) nextID(ctx context.Context, c *conn, col *column, known []filter) (driver.Value, error) {
 	isKey := slices.Contains(w.table.key, col)
-	sample, err := w.sample(ctx, c, col, known)
-	if err != nil {
-		return nil, err
+	var all []driver.Value
+	for i, within := range w.circles(known) {
+		sample, err := w.sample(ctx, c, col, within)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			all = sample
+		}
+		if v, err := w.continued(ctx, c, col, known, sample); v != nil || err != nil {
+			return v, err
+		}
 	}
-	if len(sample) == 0 && len(known) == 0 {
-		// Rows of the same parents may have a prefix of their own, as ENG-1 has.
-		if !isKey && !col.required() {
-			return nil, nil
-		}
-		if col.class == classString {
-			if !isKey || !col.soundsLikeID() {
-				return nil, nil
-			}
-			return w.at.uuid(4), nil
-		}
+	switch {
+	case len(all) == 0 && (isKey || col.required() || len(known) > 0) && col.class != classString && col.class != classBlob:
 		return int64(1), nil
+	case isKey && col.class == classString && !hasText(all) && col.soundsLikeID():
+		return w.at.uuid(4), nil
+	case isKey:
+		return w.at.token(all), nil
 	}
-	if len(sample) == 0 {
-		if col.class == classString {
-			return nil, nil
+	return nil, nil // an address or a name, which nobody can guess
+}
+
+func hasText(vals []driver.Value) bool {
+	return slices.ContainsFunc(vals, func(v driver.Value) bool { s, ok := v.(string); return ok && s != "" })
+}
+
+// circles are the rows whose pattern is looked at, in turn: all that share the
+// known values, then those of each parent.
+func (w *change) circles(known []filter) [][]filter {
+	out := [][]filter{known}
+	for _, fk := range w.table.fks {
+		if len(fk.cols) != 1 || slices.ContainsFunc(known, func(f filter) bool { return f.col == fk.cols[0] }) {
+			continue
 		}
-		return int64(1), nil
+		if v, ok := w.value(fk.cols[0]); ok && v != nil {
+			out = append(out, append(slices.Clone(known), filter{col: fk.cols[0], vals: []driver.Value{v}}))
+		}
 	}
-	return w.continued(ctx, c, col, known, sample)
+	return out
 }
 
 // soundsLikeID tells whether a key's name or type is that of an id made by a
@@ -111,46 +129,26 @@ func (c *column) soundsLikeID() bool {
 	return strings.HasSuffix(c.norm, "id") || strings.EqualFold(c.decl, "uuid")
 }
 
-// sample reads the column in the last rows: of the same parents where there are
-// any. A NULL among them shows that the column need not have a value.
-func (w *change) sample(ctx context.Context, c *conn, col *column, known []filter) (vals []driver.Value, err error) {
-	for _, within := range [][]filter{w.sameParents(known), known} {
-		vals = nil
-		var where where
-		where.add(within...)
-		order := w.table.rowid
-		if order == "" {
-			order = quote(w.table.key[len(w.table.key)-1].name)
-		}
-		sql := "SELECT +t." + quote(col.name) + " FROM " + quote(w.table.name) + " AS t" + where.sql + " ORDER BY t." + order + " DESC LIMIT ?"
-		null := false
-		err = c.query(ctx, sql, append(where.args, int64(idSample)), 1, func(v []driver.Value) error {
-			null = null || v[0] == nil
-			vals = append(vals, v[0])
-			return nil
-		})
-		if null && !slices.Contains(w.table.key, col) {
-			return nil, err
-		}
-		if err != nil || len(vals) > 0 {
-			return vals, err
-		}
+// sample reads the column in the last rows. A NULL among them shows that the
+// column need not have a value.
+func (w *change) sample(ctx context.Context, c *conn, col *column, within []filter) (vals []driver.Value, err error) {
+	var where where
+	where.add(within...)
+	order := w.table.rowid
+	if order == "" {
+		order = quote(w.table.key[len(w.table.key)-1].name)
 	}
-	return vals, nil
-}
-
-// sameParents are the rows with the same foreign keys as the new one.
-func (w *change) sameParents(known []filter) []filter {
-	out := slices.Clone(known)
-	for _, fk := range w.table.fks {
-		if len(fk.cols) != 1 || slices.ContainsFunc(out, func(f filter) bool { return f.col == fk.cols[0] }) {
-			continue
-		}
-		if v, ok := w.value(fk.cols[0]); ok && v != nil && fk.cols[0].notNull {
-			out = append(out, filter{col: fk.cols[0], vals: []driver.Value{v}})
-		}
+	sql := "SELECT +t." + quote(col.name) + " FROM " + quote(w.table.name) + " AS t" + where.sql + " ORDER BY t." + order + " DESC LIMIT ?"
+	null := false
+	err = c.query(ctx, sql, append(where.args, int64(idSample)), 1, func(v []driver.Value) error {
+		null = null || v[0] == nil
+		vals = append(vals, v[0])
+		return nil
+	})
+	if null && !slices.Contains(w.table.key, col) {
+		return nil, err
 	}
-	return out
+	return vals, err
 }
 
 func (w *change) continued(ctx context.Context, c *conn, col *column, known []filter, sample []driver.Value) (driver.Value, error) {
@@ -164,9 +162,6 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 		}
 	}
 	if len(texts) == 0 {
-		if col.class == classString && col.soundsLikeID() {
-			return w.at.uuid(4), nil
-		}
 		return nil, nil
 	}
 	if m := uuidText.FindStringSubmatch(texts[0]); m != nil && allMatch(uuidText, texts) {
@@ -186,10 +181,7 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 		}
 		return w.highest(ctx, c, col, known, m[1], width)
 	}
-	if !slices.Contains(w.table.key, col) {
-		return nil, nil // an address or a name, which nobody can guess
-	}
-	return w.at.token(texts), nil
+	return nil, nil
 }
 
 var (
@@ -301,7 +293,16 @@ func sameLength(texts []string) bool {
 // token makes a text like the others: their common beginning, then as many
 // characters of the kinds that theirs are of. Nil where they are of different
 // lengths or have no digits: words, and no ids.
-func (m moment) token(texts []string) driver.Value {
+func (m moment) token(vals []driver.Value) driver.Value {
+	var texts []string
+	for _, v := range vals {
+		if s, ok := v.(string); ok {
+			texts = append(texts, s)
+		}
+	}
+	if len(texts) < 2 {
+		return nil
+	}
 	head := texts[0]
 	for _, s := range texts[1:] {
 		for !strings.HasPrefix(s, head) {
@@ -323,7 +324,7 @@ func (m moment) token(texts []string) driver.Value {
 		}
 	}
 	n := len(texts[0]) - len(head)
-	if len(texts) < 2 || !strings.ContainsAny(alphabet, "0") || n < 4 || !sameLength(texts) {
+	if !strings.ContainsAny(alphabet, "0") || n < 4 || !sameLength(texts) {
 		return nil
 	}
 	out := []byte(head)

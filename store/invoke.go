@@ -16,6 +16,9 @@ type targetKey struct{ id, method, path, action, kind, resource string }
 // operations, no digests) gets the served one, derived from the tables.
 func (db *DB) Initialize(_ context.Context, p *provider.InitializeParams) (*provider.InitializeResult, error) {
 	res := &provider.InitializeResult{ProtocolVersion: provider.ProtocolVersion}
+	if db.opts.Seed == 0 {
+		db.opts.Seed = p.Seed
+	}
 	if len(p.Operations) == 0 && p.ContractDigest == nil && p.SurfaceDigest == nil {
 		contract, err := db.Contract()
 		res.Contract = contract
@@ -110,22 +113,22 @@ func (db *DB) findTarget(op *provider.Operation) *target {
 		}
 	}
 	if g == nil {
-		g = db.schema.mapOperation(op, db.rules)
+		g = db.schema.mapOperation(op, db.rules, db.inputNames(op)...)
 	}
-	if g.custom == nil && g.table == nil {
+	if g.custom == nil && (g.table == nil || g.reason != "") {
 		return g
 	}
-	declared := false
+	found := false
 	if doc := db.opts.Contract; doc != nil {
 		for _, o := range doc.Operations {
 			if o.ID == op.OperationID {
 				g.declare(db.schema, doc, o)
-				declared = true
+				found = true
 			}
 		}
 	}
-	if !declared && g.rules != nil {
-		g.shape = newShape(db.schema, g.table, nil, g.rules)
+	if !found && g.rules != nil {
+		g.shape = newShape(db.schema, g.table, declared{}, g.rules)
 	}
 	return g
 }

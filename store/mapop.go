@@ -41,15 +41,15 @@ func (s *schema) override(g *target, op *provider.Operation, r *operationRules, 
 func (s *schema) overrideParam(g *target, r *operationRules, segs []segment, i, last int, param string) {
 	if col, ok := r.keys[param]; ok {
 		if g.verb == createRow {
-			g.parents = append(g.parents, binding{param, col})
+			g.parents = append(g.parents, binding{param: param, col: col})
 		} else {
-			g.key = append(g.key, binding{param, col})
+			g.key = append(g.key, binding{param: param, col: col})
 		}
 		return
 	}
 	if col, ok := r.queries[param]; ok {
 		if col != nil {
-			g.parents = append(g.parents, binding{param, col})
+			g.parents = append(g.parents, binding{param: param, col: col})
 		} else {
 			g.ignored = append(g.ignored, param)
 		}

@@ -42,7 +42,7 @@ var operators = map[string]string{
 
 // parameter reads one parameter.
 func (r *reading) parameter(name string, raw []byte) error {
-	if r.g.pages(name) {
+	if r.g.pages(name) || len(r.g.key) == 1 && r.g.key[0].anywhere && r.g.key[0].param == name {
 		return nil
 	}
 	compact, err := canon.AppendCompact(nil, raw, canon.Lenient)
@@ -271,7 +271,7 @@ func textList(raw []byte) (list []string) {
 func (g *target) read(req *provider.Request, strict bool) (*reading, error) {
 	r := &reading{g: g, ignored: slices.Clone(g.ignored)}
 	for _, list := range [][]binding{g.key, g.parents} {
-		more, err := bindingFilters(list, req.Params.Path)
+		more, err := bindingFilters(list, req)
 		if err != nil {
 			return nil, err
 		}

@@ -177,7 +177,11 @@ func filterText(filters []filter) string {
 			b.WriteString(", ")
 		}
 		b.WriteString(`"` + f.col.name + `"`)
-		for j, v := range f.vals {
+		vals := f.vals
+		if len(f.parts) > 0 {
+			vals = f.parts[0].vals
+		}
+		for j, v := range vals {
 			if j > 0 {
 				break // the same value in another form
 			}

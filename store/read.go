@@ -8,14 +8,10 @@ import (
 )
 
 // bindingFilters reads path parameters as filters.
-func bindingFilters(list []binding, path provider.Object) ([]filter, error) {
+func bindingFilters(list []binding, req *provider.Request) ([]filter, error) {
 	var out []filter
 	for _, b := range list {
-		raw := path.Get(b.param)
-		if raw == nil {
-			return nil, invalid("the path parameter %q is missing", b.param)
-		}
-		f, err := filterOf(b.col, b.param, raw)
+		f, err := b.filter(req)
 		if err != nil {
 			return nil, err
 		}

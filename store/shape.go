@@ -171,6 +171,9 @@ func (f *outField) appendValue(dst []byte, v driver.Value) []byte {
 		}
 	case outTime, outDate:
 		if at, ok := readTime(v); ok {
+			if s, _ := v.(string); f.typ == outTime && strings.Contains(s, "T") && len(s) > 19 {
+				break // has its zone or fraction: as the fixture's author wrote it
+			}
 			if f.typ == outDate {
 				return canon.AppendString(dst, at.Format("2006-01-02"))
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 )
 
@@ -16,14 +15,15 @@ type shaper struct {
 	table  *table
 	sh     *shape
 	rules  *tableRules // nil without a map
+	from   declared
 	joined int
 }
 
 // newShape is the shape of rows as declared; nil where the declaration and the
 // map say nothing about any column, so that rows are served as they are.
-func newShape(s *schema, t *table, declared *canon.Value, rules *tableRules) *shape {
-	b := &shaper{schema: s, table: t, rules: rules, sh: &shape{extras: rules.extrasOf(t)}}
-	props := air.Properties(declared)
+func newShape(s *schema, t *table, from declared, rules *tableRules) *shape {
+	b := &shaper{schema: s, table: t, rules: rules, from: from, sh: &shape{extras: rules.extrasOf(t)}}
+	props := from.properties()
 	if len(props) == 0 {
 		if rules == nil {
 			return nil
@@ -32,9 +32,9 @@ func newShape(s *schema, t *table, declared *canon.Value, rules *tableRules) *sh
 		b.sh.fields = b.mapped()
 		return b.sh
 	}
-	b.sh.open = declared.Get("additionalProperties").True() && rules != nil
+	b.sh.open = from.schema.Get("additionalProperties").True() && rules != nil
 	filled := 0
-	required := requiredOf(declared)
+	required := from.required()
 	for _, m := range props {
 		f, ok := b.field(m, nil, required[m.Key])
 		if ok {
@@ -46,20 +46,54 @@ func newShape(s *schema, t *table, declared *canon.Value, rules *tableRules) *sh
 			b.sh.absent = append(b.sh.absent, m.Key)
 		}
 	}
+	if b.rest(props) {
+		filled++
+	}
 	if filled == 0 {
 		return nil
 	}
 	return b.sh
 }
 
-func requiredOf(schema *canon.Value) map[string]bool {
-	set := map[string]bool{}
-	for _, part := range append([]*canon.Value{schema}, schema.Get("allOf").Elems()...) {
-		for _, e := range part.Get("required").Elems() {
-			set[e.Text()] = true
+// rest fills a declared object of free form that is named fields or attributes
+// with the columns that no declared field shows.
+func (b *shaper) rest(props []canon.Member) bool {
+	for i, name := range b.sh.absent {
+		n := normal(name)
+		inner := b.from.with(canon.NewObject(props...).Get(name))
+		if n != "fields" && n != "attributes" || len(inner.properties()) > 0 || inner.schema.Get("type").Text() != "object" {
+			continue
+		}
+		f := outField{name: string(canon.AppendString(nil, name)), at: -1, unless: -1}
+		for _, col := range b.table.cols {
+			shown := slices.ContainsFunc(b.sh.fields, func(f outField) bool { return f.col == col })
+			if !shown && !b.rules.hides(col) && col != b.sh.extras {
+				f.group = append(f.group, outField{name: string(canon.AppendString(nil, col.name)), col: col, at: col.pos, unless: -1})
+			}
+		}
+		if f.group == nil {
+			return false
+		}
+		b.sh.absent = slices.Delete(b.sh.absent, i, i+1)
+		b.insert(f, props)
+		return true
+	}
+	return false
+}
+
+// insert puts a field at its declared place.
+func (b *shaper) insert(f outField, props []canon.Member) {
+	at := 0
+	for _, m := range props {
+		name := string(canon.AppendString(nil, m.Key))
+		if name == f.name {
+			break
+		}
+		if at < len(b.sh.fields) && b.sh.fields[at].name == name {
+			at++
 		}
 	}
-	return set
+	b.sh.fields = slices.Insert(b.sh.fields, at, f)
 }
 
 // field finds what fills a declared field: what the map says, a column of its
@@ -78,16 +112,17 @@ func (b *shaper) field(m canon.Member, path []string, required bool) (outField, 
 	if col == nil && !b.rules.isHidden(dotted) {
 		col = b.table.outColumn(path)
 	}
-	props := air.Properties(m.Value)
-	object := len(props) > 0 || m.Value.Get("type").Text() == "object"
+	inner := b.from.with(m.Value)
+	props := inner.properties()
+	object := len(props) > 0 || inner.schema.Get("type").Text() == "object"
 	if object && !mapped && (col == nil || col.class != classJSON) {
-		if b.parent(&f, m, path, col) || b.group(&f, props, m.Value, path) {
+		if b.parent(&f, m, path, col) || b.group(&f, props, inner, path) {
 			return f, true
 		}
 	}
 	switch {
 	case col != nil && !b.rules.hides(col):
-		f.col, f.at, f.typ = col, col.pos, outTypeOf(m.Value)
+		f.col, f.at, f.typ = col, col.pos, outTypeOf(inner.schema)
 		return f, true
 	case b.sh.extras != nil && len(path) == 1:
 		f.extra = m.Key
@@ -164,8 +199,8 @@ func (t *table) outColumn(path []string) *column {
 }
 
 // group fills an object from columns whose names begin with the field's.
-func (b *shaper) group(f *outField, props []canon.Member, schema *canon.Value, path []string) bool {
-	if len(path) > 3 {
+func (b *shaper) group(f *outField, props []canon.Member, from declared, path []string) bool {
+	if len(path) > 3 || !b.table.hasPrefix(normal(strings.Join(path, ""))) && b.rules == nil {
 		return false
 	}
 	if len(props) == 0 {
@@ -173,7 +208,7 @@ func (b *shaper) group(f *outField, props []canon.Member, schema *canon.Value, p
 			props = append(props, canon.Member{Key: name, Value: canon.NewObject()})
 		}
 	}
-	required := requiredOf(schema)
+	required := from.required()
 	for _, m := range props {
 		if inner, ok := b.field(m, path, required[m.Key]); ok && (inner.at >= 0 || inner.group != nil) {
 			f.group = append(f.group, inner)
@@ -182,9 +217,15 @@ func (b *shaper) group(f *outField, props []canon.Member, schema *canon.Value, p
 	return f.group != nil
 }
 
+// hasPrefix tells whether a column's name begins with a normal name and goes on.
+func (t *table) hasPrefix(norm string) bool {
+	return slices.ContainsFunc(t.cols, func(c *column) bool { return len(c.norm) > len(norm) && strings.HasPrefix(c.norm, norm) })
+}
+
 // parent fills an object from the row that a foreign key points to.
 func (b *shaper) parent(f *outField, m canon.Member, path []string, col *column) bool {
-	props := air.Properties(m.Value)
+	from := b.from.with(m.Value)
+	props := from.properties()
 	if len(path) != 1 || len(props) == 0 {
 		return false
 	}
@@ -201,14 +242,14 @@ func (b *shaper) parent(f *outField, m canon.Member, path []string, col *column)
 		if own != col && own.norm != n && own.norm != n+"id" && own.norm != n+singular(normal(p.name)) && own.norm != n+fk.targets(p)[0].norm {
 			continue
 		}
-		b.join(f, props, m.Value, p, own, fk.targets(p)[0])
+		b.join(f, props, from, p, own, fk.targets(p)[0])
 		return f.group != nil
 	}
 	return false
 }
 
 // join selects the columns of a parent's row beside the table's own.
-func (b *shaper) join(f *outField, props []canon.Member, schema *canon.Value, p *table, own, ref *column) {
+func (b *shaper) join(f *outField, props []canon.Member, from declared, p *table, own, ref *column) {
 	alias := fmt.Sprintf("j%d", b.joined+1)
 	at := func(col *column) int {
 		b.sh.exprs = append(b.sh.exprs, "+"+alias+"."+quote(col.name))
@@ -216,14 +257,14 @@ func (b *shaper) join(f *outField, props []canon.Member, schema *canon.Value, p 
 	}
 	before := len(b.sh.exprs)
 	f.unless = at(ref)
-	required := requiredOf(schema)
+	required := from.required()
 	for _, m := range props {
 		col := p.outColumn([]string{m.Key})
 		if col == nil || col.class == classBlob {
 			continue
 		}
 		f.group = append(f.group, outField{name: string(canon.AppendString(nil, m.Key)), col: col, at: at(col), unless: -1,
-			typ: outTypeOf(m.Value), omit: !required[m.Key] && !nullable(m.Value)})
+			typ: outTypeOf(b.from.with(m.Value).schema), omit: !required[m.Key] && !nullable(m.Value)})
 	}
 	if f.group == nil {
 		b.sh.exprs, f.unless = b.sh.exprs[:before], -1
@@ -236,8 +277,8 @@ func (b *shaper) join(f *outField, props []canon.Member, schema *canon.Value, p 
 // wrapper finds the one object property in which a response or a body keeps the
 // row: {"data": {...}}, {"ok": true, "channel": {...}}. Nil where the row is not
 // wrapped.
-func (s *schema) wrapper(t *table, declared *canon.Value) *canon.Member {
-	props := air.Properties(declared)
+func (s *schema) wrapper(t *table, from declared) *canon.Member {
+	props := from.properties()
 	outside := 0
 	for _, m := range props {
 		if t.outColumn([]string{m.Key}) != nil {
@@ -248,10 +289,14 @@ func (s *schema) wrapper(t *table, declared *canon.Value) *canon.Member {
 	most := outside
 	for i, m := range props {
 		inside := 0
-		for _, p := range air.Properties(m.Value) {
+		for _, p := range from.with(m.Value).properties() {
 			if t.outColumn([]string{p.Key}) != nil {
 				inside++
 			}
+		}
+		n := normal(m.Key)
+		if inside < 2 && !envelopes[n] && n != singular(normal(t.name)) {
+			continue // a part that happens to have an id
 		}
 		// A part of the row, as its owner is, has columns of its own name.
 		if inside > most && t.outColumn([]string{m.Key}) == nil && t.named(normal(m.Key)+"id") == nil {

@@ -24,8 +24,8 @@ type Options struct {
 	// contract's digest is refused by [DB.Initialize]. Nil: operations are taken as
 	// `initialize` and each request describe them.
 	Contract *air.Document
-	// Seed decides what random functions in the schema give. The simulator's seed
-	// from `initialize` does not replace it.
+	// Seed decides what random functions in the schema give, and the ids of new
+	// rows. 0 is the simulator's seed from `initialize`.
 	Seed uint32
 	// Now is where the virtual clock starts; each call moves it by one second. The
 	// zero time is 2026-01-01T00:00:00Z.
@@ -37,6 +37,9 @@ type Options struct {
 	ReadOnly bool
 	// InPlace works on the file itself: writes change it, and nothing is copied.
 	InPlace bool
+	// SaveState is a file that Close writes the final state to, whole or not at all;
+	// "" for none. Tenants' states are not in it.
+	SaveState string
 	// Map overrides what is mapped by rule, nil for nothing.
 	Map *Map
 	// Name is the service's name in the derived contract, "" for the file's name.
@@ -58,6 +61,8 @@ type DB struct {
 	fill   func(dir string) error // makes a private copy
 	place  string                 // the file itself, when no copy is made
 	dirs   []string               // of copies that could not be unlinked
+
+	saved sync.Once
 
 	tenantMu sync.Mutex
 	tenants  map[string]*DB
@@ -253,13 +258,24 @@ func explain(err error) error {
 
 // Close waits for running calls, at most until ctx ends, and drops the copies.
 func (db *DB) Close(ctx context.Context) error {
-	err := db.pool.Load().close(ctx)
+	err := db.saveOnce(ctx)
+	err = errors.Join(err, db.pool.Load().close(ctx))
 	for _, t := range db.dropTenants() {
 		err = errors.Join(err, t.Close(ctx))
 	}
 	for _, dir := range db.dirs {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
+	return err
+}
+
+// saveOnce writes the final state where one is asked for, once.
+func (db *DB) saveOnce(ctx context.Context) (err error) {
+	db.saved.Do(func() {
+		if db.opts.SaveState != "" {
+			err = db.SaveState(ctx, db.opts.SaveState)
+		}
+	})
 	return err
 }
 

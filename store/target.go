@@ -107,22 +107,22 @@ func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
 	if g.derived != nil {
 		return // its rows are the tables'
 	}
-	declared := doc.Response(o)
 	if g.custom != nil {
 		g.declareCustom(doc, o)
 		return
 	}
+	from := response(doc, o)
 	if g.verb == listRows {
-		if !o.Paged() {
-			g.listPath, _ = doc.ItemsPath(o)
+		item, path := items(doc, o)
+		if from = item; !o.Paged() {
+			g.listPath = path
 		}
-		declared = doc.ItemSchema(o)
-	} else if m := s.wrapper(g.table, declared); m != nil {
-		g.wrap, declared = m.Key, m.Value
+	} else if m := s.wrapper(g.table, from); m != nil {
+		g.wrap, from = m.Key, from.with(m.Value)
 	}
-	g.shape = newShape(s, g.table, declared, g.rules)
+	g.shape = newShape(s, g.table, from, g.rules)
 	if o.Body != nil {
-		if m := s.wrapper(g.table, o.Body.Schema); m != nil {
+		if m := s.wrapper(g.table, from.with(o.Body.Schema)); m != nil {
 			g.bodyWrap = m.Key
 		}
 	}
@@ -130,22 +130,22 @@ func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
 
 // declareCustom learns the types of the columns that custom SQL gives.
 func (g *target) declareCustom(doc *air.Document, o *air.Operation) {
-	declared := doc.Response(o)
+	from := response(doc, o)
 	if o.Paged() || o.Kind() == "list" || o.Kind() == "search" {
-		g.listPath, _ = doc.ItemsPath(o)
-		declared = doc.ItemSchema(o)
+		from, g.listPath = items(doc, o)
 	}
 	g.customTypes = map[string]outType{}
-	var walk func(prefix string, schema *canon.Value, depth int)
-	walk = func(prefix string, schema *canon.Value, depth int) {
-		for _, m := range air.Properties(schema) {
-			g.customTypes[prefix+m.Key] = outTypeOf(m.Value)
+	var walk func(prefix string, from declared, depth int)
+	walk = func(prefix string, from declared, depth int) {
+		for _, m := range from.properties() {
+			inner := from.with(m.Value)
+			g.customTypes[prefix+m.Key] = outTypeOf(inner.schema)
 			if depth > 0 {
-				walk(prefix+m.Key+".", m.Value, depth-1)
+				walk(prefix+m.Key+".", inner, depth-1)
 			}
 		}
 	}
-	walk("", declared, 3)
+	walk("", from, 2)
 }
 
 // shape is the shape of the rows that a request asks for.

@@ -27,7 +27,9 @@ func (db *DB) tenant(ctx context.Context, req *provider.Request) (*DB, error) {
 	if len(db.tenants) >= maxTenants {
 		return nil, fmt.Errorf("more than %d tenants; start another simulator, or name fewer in X-Anvil-Tenant", maxTenants)
 	}
-	t := newDB(&db.opts)
+	opts := db.opts
+	opts.SaveState = ""
+	t := newDB(&opts)
 	t.name, t.fill = db.name, db.fill
 	if err := t.open(ctx); err != nil {
 		return nil, fmt.Errorf("copy for the tenant %q: %w", *req.TenantID, err)

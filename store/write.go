@@ -179,11 +179,11 @@ func (g *target) change(s *schema, req *provider.Request) (*change, error) {
 			return nil, err
 		}
 	}
-	key, err := bindingFilters(g.key, req.Params.Path)
+	key, err := bindingFilters(g.key, req)
 	if err != nil {
 		return nil, err
 	}
-	parents, err := bindingFilters(g.parents, req.Params.Path)
+	parents, err := bindingFilters(g.parents, req)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +201,9 @@ func (g *target) change(s *schema, req *provider.Request) (*change, error) {
 
 // place puts a new row under the parent that its path names.
 func (w *change) place(f filter) error {
+	if f.op == opVia {
+		return w.placeVia(f)
+	}
 	if len(f.vals) != 1 || f.col.generated {
 		return nil
 	}
@@ -212,6 +215,18 @@ func (w *change) place(f filter) error {
 		return nil
 	}
 	return w.set(f.col, f.vals[0])
+}
+
+// placeVia puts a new row under a parent that is named by another column than
+// the one its foreign key holds.
+func (w *change) placeVia(f filter) error {
+	p := f.parts[0].col.table
+	for _, fk := range w.table.fks {
+		if refs := fk.targets(p); len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
+			w.lookups = append(w.lookups, lookup{own: f.col, ref: refs[0], by: filter{op: opAny, col: f.parts[0].col, parts: f.parts}, path: true})
+		}
+	}
+	return nil
 }
 
 // run does the change inside a transaction and returns the row as it is after.

@@ -38,6 +38,7 @@ type serveOptions struct {
 	cors       bool
 	strict     bool
 	slowMS     int
+	fixture    fixtureFlags
 }
 
 func newServe(s cli.Streams) *cobra.Command {
@@ -67,12 +68,18 @@ when it ends the server stops, and its exit status is the command's.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.checkFixtureFlags(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, also gzipped")
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
 	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
+	o.fixture.add(f)
 	f.IntVar(&o.timeoutMS, "provider-timeout", 30000, "deadline of each provider request, in ms")
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to bind")
 	f.IntVar(&o.port, "port", 0, "port to bind; 0 picks a free one")
@@ -91,6 +98,20 @@ when it ends the server stops, and its exit status is the command's.`,
 	_ = cmd.MarkFlagFilename("fixtures")
 	_ = cmd.MarkFlagFilename("trace", "jsonl")
 	return cmd
+}
+
+// checkFixtureFlags refuses options that would do nothing.
+func (o *serveOptions) checkFixtureFlags(cmd *cobra.Command) error {
+	if o.fixtures != "" {
+		return nil
+	}
+	for _, name := range fixtureFlagNames {
+		if cmd.Flags().Changed(name) {
+			return cli.WithHint(fmt.Errorf("--%s is about a fixture database, and --fixtures names none", name),
+				"with --provider-cmd, give it to the provider: anvil-sim provider sqlite FILE --"+name)
+		}
+	}
+	return nil
 }
 
 // check reads what flags alone cannot: bounds.

@@ -32,6 +32,7 @@ type state struct {
 	err  func() error    // how it ended
 	stop func(context.Context) error
 	demo bool
+	db   *store.DB // a fixture database in process, nil without one
 }
 
 func (st *state) close(ctx context.Context) error {
@@ -85,7 +86,11 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	case o.provider != "":
 		return o.startProvider(ctx, opts, doc, path)
 	case o.fixtures != "":
-		db, err := store.Open(ctx, o.fixtures, &store.Options{Contract: doc, Seed: opts.Seed})
+		options, err := o.fixture.options(doc, opts.Seed)
+		if err != nil {
+			return nil, err
+		}
+		db, err := store.Open(ctx, o.fixtures, options)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +166,7 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 	if _, err := db.Initialize(ctx, s.InitializeParams()); err != nil {
 		return fail(err)
 	}
-	return &state{sim: s, stop: db.Close}, nil
+	return &state{sim: s, stop: db.Close, db: db}, nil
 }
 
 // A deadline gives a provider in process the deadline that a process has.
