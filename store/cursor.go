@@ -93,6 +93,8 @@ func parseCursor(t *table, o ordering, text string) (p position, ok bool) {
 func keyValue(b []byte) (v driver.Value, rest []byte, ok bool) {
 	tag, b := b[0], b[1:]
 	switch tag {
+	case 'n':
+		return nil, b, true
 	case 'i':
 		n, size := binary.Varint(b)
 		if size <= 0 {
