@@ -58,7 +58,7 @@ func (t *table) synonym(norm string) *column {
 
 // unique tells whether no two rows share a column's value.
 func (c *column) unique() bool {
-	return c.table.pins([]filter{{col: c, vals: nilValue}})
+	return c.table.pins([]filter{{col: c, vals: oneValue()}})
 }
 
 // filter reads the parameter of a request as a filter.

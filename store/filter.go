@@ -183,3 +183,6 @@ func likePattern(head, text, tail string) string {
 }
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// oneValue is any single value, for asking what equality would pin.
+func oneValue() []driver.Value { return make([]driver.Value, 1) }

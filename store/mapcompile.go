@@ -52,7 +52,7 @@ func (m *Map) compile(s *schema) (*rules, error) {
 	b := &mapCompiler{schema: s}
 	out := &rules{tables: map[*table]*tableRules{}, operations: map[string]*operationRules{}}
 	for _, name := range sortedKeys(m.file.Tables) {
-		t := b.table("tables", name)
+		t := b.table("tables."+name, name)
 		if t != nil && m.file.Tables[name] != nil {
 			out.tables[t] = b.tableRules(t, "tables."+name, m.file.Tables[name])
 		}
@@ -218,7 +218,7 @@ func (b *mapCompiler) join(t *table, at, name string, m *joinSpec) *joinRule {
 			j.columns = append(j.columns, joinColumn{col.name, col})
 		}
 	}
-	if !j.many && j.other != nil && !j.table.pins([]filter{{col: j.other, vals: nilValue}}) {
+	if !j.many && j.other != nil && !j.table.pins([]filter{{col: j.other, vals: oneValue()}}) {
 		b.fail(at+".on", "more than one row of %s may have the same %q; add many: true, or a unique index", j.table.name, j.other.name)
 	}
 	const most = 60 // SQLite's functions take 127 arguments

@@ -1,12 +1,8 @@
 package store
 
 import (
-	"database/sql/driver"
-
 	"github.com/anvil-sim/anvil/provider"
 )
-
-var nilValue = make([]driver.Value, 1)
 
 // override maps an operation as the map says, where it names a table for it.
 func (s *schema) override(g *target, op *provider.Operation, r *operationRules, all *rules) *target {

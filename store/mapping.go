@@ -433,7 +433,7 @@ func (g *target) check() {
 func (g *target) single() bool {
 	var filters []filter
 	for _, b := range append(g.key[:len(g.key):len(g.key)], g.parents...) {
-		filters = append(filters, filter{col: b.col, vals: nilValue})
+		filters = append(filters, filter{col: b.col, vals: oneValue()})
 		if b.alt != nil && !b.alt.unique() {
 			return false
 		}
@@ -482,5 +482,5 @@ func (g *target) pages(param string) bool {
 	if g.paging != nil {
 		return g.paging[param]
 	}
-	return pagingNames[normal(param)] && g.queryColumn(param) == nil
+	return pagingNames[normal(param)] && param != "$count" && g.queryColumn(param) == nil
 }

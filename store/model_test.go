@@ -175,7 +175,7 @@ func listRequest(query string, size int, cursor *string) *provider.Request {
 // Random filters, sorts and page sizes find what the model finds; while rows come
 // and go between the pages no row that stays is missing and none comes twice.
 func TestAgainstModel(t *testing.T) {
-	const rounds = 120
+	const rounds = 60
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			t.Parallel()

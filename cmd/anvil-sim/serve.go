@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"net"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -172,7 +171,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
-	var root http.Handler = handler
+	root := control(handler, st.db)
 	if o.cors {
 		root = surface.CORS(root)
 	}
