@@ -74,6 +74,11 @@ when it ends the server stops, and its exit status is the command's.`,
 			return o.run(cmd.Context(), args)
 		},
 	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, also gzipped")
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
@@ -96,7 +101,6 @@ when it ends the server stops, and its exit status is the command's.`,
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
 	_ = cmd.MarkFlagFilename("fixtures")
 	_ = cmd.MarkFlagFilename("trace", "jsonl")
-	return cmd
 }
 
 // checkFixtureFlags refuses options that would do nothing.
