@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+)
+
+func newFixtures(s cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fixtures",
+		Short: "Work with fixture databases",
+		Long: `Work with fixture databases: SQLite files that hold the state of a simulated API.
+serve --fixtures and provider sqlite answer from them.`,
+	}
+	cmd.AddCommand(newFixturesInspect(s), newFixturesCheck(s))
+	return cmd
+}
