@@ -19,7 +19,7 @@ request. The same calls give the same bytes.`,
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py"
   anvil-sim serve --contract ./bundle --trace calls.jsonl -- pytest -q`,
 	}
-	root.AddCommand(newServe(s), newProvider(s), newSimulate(s))
+	root.AddCommand(newServe(s), newProvider(s), newFixtures(s), newSimulate(s))
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -107,7 +108,11 @@ func (c *cursor) values(row *Row, t *Table) error {
 		if err != nil {
 			return err
 		}
-		row.Values = append(row.Values, shape(v, row.column(t, len(row.Values))))
+		col := row.column(t, len(row.Values))
+		if text, ok := v.(string); ok && col != nil && c.s.lex.dialect == MySQL {
+			v = mysqlTime(text, col.Type)
+		}
+		row.Values = append(row.Values, shape(v, col))
 		if c.take(")") {
 			return nil
 		}
@@ -210,6 +215,27 @@ func shape(v any, col *Column) any {
 		return []byte(text)
 	}
 	return text
+}
+
+// relaxedTime is how MySQL reads a date or time: any punctuation between the
+// parts, which may have one digit.
+var relaxedTime = regexp.MustCompile(`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?)?$`)
+
+// mysqlTime spells a date or time as MySQL gives it back.
+func mysqlTime(s, decl string) string {
+	if decl != "DATE" && decl != "DATETIME" && decl != "TIMESTAMP" {
+		return s
+	}
+	m := relaxedTime.FindStringSubmatch(s)
+	if m == nil {
+		return s
+	}
+	two := func(digits string) string { return ("00" + digits)[len(digits):] }
+	day := m[1] + "-" + two(m[2]) + "-" + two(m[3])
+	if decl == "DATE" {
+		return day
+	}
+	return day + " " + two(m[4]) + ":" + two(m[5]) + ":" + two(m[6]) + m[7]
 }
 
 // arrayJSON spells a one-dimensional PostgreSQL array as a JSON array of texts;

@@ -109,8 +109,9 @@ func (s *Script) create(c *cursor) error {
 		return nil // no part of a fixture
 	}
 	switch what := strings.ToLower(c.next().text); what {
-	case "view", "trigger", "function", "procedure", "rule", "aggregate", "event", "procedural":
+	case "view", "trigger", "function", "procedure", "rule", "aggregate", "event":
 		s.leave(what + "s")
+	case "procedural", "language", "cast", "operator", "server", "user", "role":
 	case "algorithm", "definer":
 		s.leave("views and triggers")
 	default:

@@ -35,3 +35,17 @@ func Statements(src []byte, visit func(Statement) error) error {
 		return visit(out)
 	})
 }
+
+// Words cuts SQL text of SQLite's dialect into its words, each as it is spelled,
+// without comments and white space.
+func Words(sql string) ([]string, error) {
+	l := lexer{src: []byte(sql)}
+	var out []string
+	for {
+		t, err := l.next()
+		if err != nil || t.kind == end {
+			return out, err
+		}
+		out = append(out, sql[t.start:t.end])
+	}
+}

@@ -42,7 +42,9 @@ func declared(words []string, args []token) (decl string, enum []string) {
 			enum = nil // any combination
 		}
 		return "TEXT", enum
-	case "character", "char", "varchar", "nchar", "nvarchar", "bpchar", "national", "varchar2":
+	case "nvarchar", "nchar", "national":
+		return "NVARCHAR" + numbers(), nil
+	case "character", "char", "varchar", "bpchar", "varchar2":
 		return "VARCHAR" + numbers(), nil
 	case "double", "float", "real", "float4", "float8":
 		return "REAL", nil
