@@ -11,6 +11,7 @@ func newFixtures(s cli.Streams) *cobra.Command {
 		Use:   "fixtures",
 		Short: "Make, look into and compare fixture databases",
 	}
-	cmd.AddCommand(newFixturesImport(s), newFixturesExport(s), newFixturesDigest(s), newFixturesDiff(s))
+	cmd.AddCommand(newFixturesImport(s), newFixturesExport(s), newFixturesDigest(s), newFixturesDiff(s),
+		newFixturesInit(s), newFixturesOptimize(s))
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
 // A column is what the rows say about one column.
@@ -200,25 +201,15 @@ func keyNames(noun string) []string {
 	return []string{"id", noun + "id", "gid", "uuid", "guid", "key", "uid", "code", "sid"}
 }
 
-// plainName is a name for comparing: lower case, letters and digits alone.
-func plainName(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' || r == '.' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(s))
-}
-
 // candidate tells whether a column may be the table's key by name or place.
 func candidate(tableName string) func(column string, position int) bool {
-	noun := plainName(tableName)
-	names := append(keyNames(strings.TrimSuffix(noun, "s")), noun+"id")
+	noun := naming.Plain(tableName)
+	names := append(keyNames(naming.Singular(noun)), noun+"id")
 	return func(column string, position int) bool {
 		if position == 0 {
 			return true
 		}
-		plain := plainName(column)
+		plain := naming.Plain(column)
 		for _, n := range names {
 			if n == plain {
 				return true
@@ -232,13 +223,13 @@ func candidate(tableName string) func(column string, position int) bool {
 // there in every row and all differ; else the first column if it is like that
 // and its values look like names or dates and not like measures. "" for none.
 func (g *guess) key(tableName string) string {
-	noun := plainName(tableName)
+	noun := naming.Plain(tableName)
 	fits := func(c *column) bool {
 		return g.rows > 0 && c.seen == g.rows && c.distinct != nil && !c.duplicate && len(c.distinct) == g.rows
 	}
-	for _, n := range append(keyNames(strings.TrimSuffix(noun, "s")), noun+"id") {
+	for _, n := range append(keyNames(naming.Singular(noun)), noun+"id") {
 		for _, c := range g.columns {
-			if plainName(c.name) == n && fits(c) && keyType(c.decl) {
+			if naming.Plain(c.name) == n && fits(c) && keyType(c.decl) {
 				return c.name
 			}
 		}

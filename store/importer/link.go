@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/store/fixture"
+	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
 // link gives inferred tables the foreign keys that their columns' names promise
@@ -36,33 +37,21 @@ func (im *importer) link() error {
 }
 
 func (im *importer) parentOf(child *inferred, c *column) *inferred {
-	plain := plainName(c.name)
+	plain := naming.Plain(c.name)
 	for _, parent := range im.made {
 		if len(parent.key) != 1 || len(child.key) == 1 && strings.EqualFold(child.key[0], c.name) && child == parent {
 			continue
 		}
 		key := parent.g.at(parent.key[0])
-		keyName := plainName(key.name)
-		noun := plainName(parent.name)
-		named := plain == singular(noun)+keyName || plain == noun+keyName
+		keyName := naming.Plain(key.name)
+		noun := naming.Plain(parent.name)
+		named := plain == naming.Singular(noun)+keyName || plain == noun+keyName
 		same := plain == keyName && keyName != "id" && len(keyName) > 3 && strings.HasSuffix(keyName, "id")
 		if child != parent && key.decl == c.decl && (named || same && !(len(child.key) == 1 && strings.EqualFold(child.key[0], c.name))) {
 			return parent
 		}
 	}
 	return nil
-}
-
-func singular(noun string) string {
-	switch {
-	case strings.HasSuffix(noun, "ies"):
-		return strings.TrimSuffix(noun, "ies") + "y"
-	case strings.HasSuffix(noun, "sses"), strings.HasSuffix(noun, "xes"), strings.HasSuffix(noun, "ches"):
-		return strings.TrimSuffix(noun, "es")
-	case strings.HasSuffix(noun, "ss"):
-		return noun
-	}
-	return strings.TrimSuffix(noun, "s")
 }
 
 // kept tells whether every value of a column is a key of the parent.
