@@ -85,6 +85,9 @@ func (c *cursor) names() (out []string, err error) {
 			return nil, err
 		}
 		out = append(out, n)
+		if c.peek().is("(") && c.pos+1 < len(c.tokens) && c.tokens[c.pos+1].kind != number {
+			return nil, c.fail("found an expression, want the names of columns")
+		}
 		for !c.peek().is(",", ")") {
 			if c.peek().kind == end {
 				return nil, c.want(")")

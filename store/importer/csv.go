@@ -80,9 +80,6 @@ func (r *csvReader) field(first bool) (c cell, more bool, err error) {
 
 func (r *csvReader) plainCell(lineEnds bool) (cell, bool, error) {
 	more := !lineEnds
-	if lineEnds {
-		r.line++
-	}
 	if _, err := r.src.Peek(1); err == io.EOF && !lineEnds {
 		more = r.lastWasComma()
 	}
@@ -90,11 +87,14 @@ func (r *csvReader) plainCell(lineEnds bool) (cell, bool, error) {
 	if !more || lineEnds {
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 	}
-	if len(text) == 0 {
-		return cell{}, more, nil
-	}
 	if !utf8.Valid(text) {
 		return cell{}, false, r.fail("found bytes that are no UTF-8 (%q)", clip(string(text)))
+	}
+	if lineEnds {
+		r.line++
+	}
+	if len(text) == 0 {
+		return cell{}, more, nil
 	}
 	return cell{kind: plain, text: string(text)}, more, nil
 }

@@ -255,6 +255,9 @@ func (im *importer) fill(db *fixture.DB) error {
 			return fmt.Errorf("%w in: %s", err, clip(sql))
 		}
 	}
+	if n, err := db.Int(im.ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"); err != nil || n == 0 {
+		return errors.Join(err, errors.New("the files hold no table"))
+	}
 	if err := im.checkAsked(); err != nil {
 		return err
 	}
