@@ -122,15 +122,15 @@ func (c converter) loose(v cell) fixture.Value {
 		return b
 	}
 	spelled := v.kind == number || v.kind == boolean || v.kind == plain
-	switch {
-	case !spelled || c.class == classText && v.kind == plain || c.class == classJSON && v.kind != plain:
+	if !spelled || c.class == classText && v.kind == plain || c.class == classJSON && v.kind != plain {
 		return v.text
-	case v.kind == boolean || v.kind == plain && c.class == classBoolean:
+	}
+	if v.kind == boolean || v.kind == plain && c.class == classBoolean {
 		if n, ok := truth(v.text); ok {
 			return n
 		}
-	case isInteger(v.text):
-		n, _ := strconv.ParseInt(v.text, 10, 64)
+	}
+	if n, err := strconv.ParseInt(v.text, 10, 64); err == nil && isInteger(v.text) {
 		return n
 	}
 	if f, ok := realOf(v.text); ok {
