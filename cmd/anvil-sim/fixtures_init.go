@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/seed"
@@ -40,7 +39,7 @@ same contract and seed give the same bytes. Edit the rows with any SQLite tool.`
 			if force {
 				opts.Mode = fixture.Replace
 			}
-			doc, err := air.Load(contract)
+			doc, err := loadContract(contract, "all")
 			if err != nil {
 				return err
 			}

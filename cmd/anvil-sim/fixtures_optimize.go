@@ -28,7 +28,7 @@ digest stay as they are.`,
 			var doc *air.Document
 			if contract != "" {
 				var err error
-				if doc, err = air.Load(contract); err != nil {
+				if doc, err = loadContract(contract, "all"); err != nil {
 					return err
 				}
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/store"
@@ -19,7 +18,7 @@ func newProvider(s cli.Streams) *cobra.Command {
 		Long: `Bundled state providers. A provider speaks JSON-RPC 2.0 on stdin and stdout, one
 message a line; serve starts it with --provider-cmd.`,
 	}
-	cmd.AddCommand(newProviderSQLite(s))
+	cmd.AddCommand(newProviderSQLite(s), newProviderCassette(s))
 	return cmd
 }
 
@@ -47,7 +46,7 @@ func serveSQLite(ctx context.Context, s cli.Streams, file, contract string) erro
 	}
 	opts := &store.Options{}
 	if contract != "" {
-		doc, err := air.Load(contract)
+		doc, err := loadContract(contract, "all") // what is served is for serve to say
 		if err != nil {
 			return err
 		}
