@@ -63,12 +63,19 @@ func (f *Filter) add(name string, holds func(v *View) bool) {
 }
 
 func (f *Filter) texts(name string, want []string, get func(*View) string) {
-	if len(want) > 0 {
-		f.add(name, func(v *View) bool {
-			got := get(v)
-			return slices.ContainsFunc(want, func(w string) bool { return w == got || wild(w, got) })
-		})
+	if len(want) == 0 {
+		return
 	}
+	var patterns []string
+	for _, w := range want {
+		if strings.Contains(w, "*") {
+			patterns = append(patterns, w)
+		}
+	}
+	f.add(name, func(v *View) bool {
+		got := get(v)
+		return slices.Contains(want, got) || slices.ContainsFunc(patterns, func(p string) bool { return wild(p, got) })
+	})
 }
 
 // wild matches a text against a pattern in which * stands for any text.
@@ -145,6 +152,24 @@ func (f *Filter) Match(v *View) (bool, error) {
 	return f.where(v)
 }
 
+// Weight is what Near gives for a call that is chosen.
+func (f *Filter) Weight() (n int) {
+	for i := range f.conditions {
+		n += 1 + f.conditions[i].extra()
+	}
+	if f.where != nil {
+		n++
+	}
+	return n
+}
+
+func (c *condition) extra() int {
+	if c.name == "tool" || c.name == "operation" {
+		return 16
+	}
+	return 0
+}
+
 // Near weighs the conditions that hold, for the call nearest to one that was
 // looked for, and names those that do not. The same tool or operation weighs
 // more than all the rest.
@@ -152,9 +177,7 @@ func (f *Filter) Near(v *View) (weight int, fail []string) {
 	for i := range f.conditions {
 		if f.conditions[i].holds(v) {
 			weight++
-			if n := f.conditions[i].name; n == "tool" || n == "operation" {
-				weight += 16
-			}
+			weight += f.conditions[i].extra()
 		} else {
 			fail = append(fail, f.conditions[i].name)
 		}

@@ -57,6 +57,19 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
+func TestViewIsReused(t *testing.T) {
+	var v View
+	for _, tt := range []struct{ line, want string }{
+		{`{"tool":"a"}`, "a"}, {`{"tool":"a"}`, "a"}, {`{"tool":"\\u0061"}`, `\u0061`}, {`{"tool":"\u0061"}`, "a"}, {`{"tool":1}`, ""}, {`{"tool":121}`, ""},
+		{`{"tool":null}`, ""}, {`{}`, ""}, {`{"tool":""}`, ""}, {`{"tool":"b"}`, "b"},
+	} {
+		v.Reset([]byte(tt.line))
+		if got := v.Tool(); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
 // FuzzView: what a view finds in place is what the parser finds.
 func FuzzView(f *testing.F) {
 	f.Add(`{"a":{"b":[1,{"c":null}]},"tool":"x"}`, "/a/b/1/c")

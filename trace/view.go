@@ -16,6 +16,26 @@ type View struct {
 	keys  [][]byte // quotes included
 	vals  [][]byte
 	ended bool // the object is read to its end
+	tool  named
+	op    named
+}
+
+// A named text is decoded once: many conditions ask for it.
+type named struct {
+	text  string
+	known bool
+}
+
+func (n *named) of(v *View, key string) string {
+	if !n.known {
+		got := v.Get(key)
+		again := len(got) == len(n.text)+2 && got[0] == '"' && string(got[1:len(got)-1]) == n.text && bytes.IndexByte(got, '\\') < 0
+		if !again { // the text of the line before saves an allocation
+			n.text = textOf(got)
+		}
+		n.known = true
+	}
+	return n.text
 }
 
 // Reset makes the view one of another line, which must not change meanwhile.
@@ -24,6 +44,7 @@ func (v *View) Reset(line []byte) {
 	v.keys, v.vals = v.keys[:0], v.vals[:0]
 	v.done, v.ended = len(v.text) == 0 || v.text[0] != '{', false
 	v.w = walk(v.text)
+	v.tool.known, v.op.known = false, false
 }
 
 // Text is the whole entry.
@@ -104,10 +125,10 @@ func step1(val []byte, seg string) []byte {
 }
 
 // Tool is the tool, "" when no operation was found.
-func (v *View) Tool() string { return textOf(v.Get("tool")) }
+func (v *View) Tool() string { return v.tool.of(v, "tool") }
 
 // Operation is the operation's id, "" when none was found.
-func (v *View) Operation() string { return textOf(v.Get("operationId")) }
+func (v *View) Operation() string { return v.op.of(v, "operationId") }
 
 // Status is the HTTP status as text, "" in process.
 func (v *View) Status() string { return string(v.Get("status")) }

@@ -21,7 +21,7 @@ func newCassette(s cli.Streams) *cobra.Command {
 		Long: `Look at recordings, convert and check them: go-vcr cassettes, HAR, VCR.py and Ruby
 VCR cassettes, provider recordings, call traces. A folder is all its recordings.`,
 	}
-	cmd.AddCommand(newCassetteLs(s), newCassetteShow(s), newCassetteConvert(s), newCassetteMerge(s), newCassetteCoverage(s), newCassetteVerify(s))
+	cmd.AddCommand(newCassetteLs(s), newCassetteShow(s), newCassetteConvert(s), newCassetteMerge(s), newCassetteCoverage(s), newCassetteVerify(s), newCassetteScan(s))
 	return cmd
 }
 

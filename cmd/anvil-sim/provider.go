@@ -18,7 +18,7 @@ func newProvider(s cli.Streams) *cobra.Command {
 		Long: `Bundled state providers. A provider speaks JSON-RPC 2.0 on stdin and stdout, one
 message a line; serve starts it with --provider-cmd.`,
 	}
-	cmd.AddCommand(newProviderSQLite(s), newProviderCassette(s))
+	cmd.AddCommand(newProviderSQLite(s), newProviderCassette(s), newProviderRecord(s))
 	return cmd
 }
 

@@ -49,18 +49,18 @@ func removeOnSignal(s cli.Streams, set *wholefile.Set) (stop func()) {
 	}
 }
 
-// An output is standard output, buffered. Its errors say so.
-type output struct{ *bufio.Writer }
+// A stdout is standard output, buffered. Its errors say so.
+type stdout struct{ *bufio.Writer }
 
-func newOutput(w io.Writer) output { return output{bufio.NewWriterSize(w, 64<<10)} }
+func newOutput(w io.Writer) stdout { return stdout{bufio.NewWriterSize(w, 64<<10)} }
 
-func (o output) Write(p []byte) (int, error) {
+func (o stdout) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
 	return n, outputError(err)
 }
 
 // Flush writes out what is buffered.
-func (o output) Flush() error { return outputError(o.Writer.Flush()) }
+func (o stdout) Flush() error { return outputError(o.Writer.Flush()) }
 
 func outputError(err error) error {
 	if err != nil {

@@ -14,6 +14,12 @@ import (
 	"sync"
 )
 
+// Write makes one file from what fill writes, whole or not at all.
+func Write(path string, fill func(w io.Writer) error) error {
+	var s Set
+	return s.Write(path, fill)
+}
+
 // Write makes the one file of an empty set from what fill writes. When fill or anything else fails, a file that was there before stays
 // as it was. What exists and is no regular file, such as a pipe, is written to
 // directly.

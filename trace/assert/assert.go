@@ -86,7 +86,15 @@ type seen struct {
 
 func (c *call) keep() seen { return seen{c.Describe(), c.place, c.index} }
 
-func (s seen) String() string { return fmt.Sprintf("%s (%s)", s.text, s.place) }
+// mark is keep without the text, for what is noted of every call.
+func (c *call) mark() seen { return seen{"", c.place, c.index} }
+
+func (s seen) String() string {
+	if s.text == "" {
+		return fmt.Sprintf("call %d of the run (%s)", s.index, s.place)
+	}
+	return fmt.Sprintf("%s (%s)", s.text, s.place)
+}
 
 // Call implements [trace.Check].
 func (s *Set) Call(ln trace.Line, v *trace.View) error {

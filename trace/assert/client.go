@@ -56,7 +56,7 @@ type retryStorm struct {
 func (m *retryStorm) call(r *rule, c *call) {
 	asked := who(c) + askedOf(c)
 	if asked != m.asked || !retryable(c) {
-		m.asked, m.n, m.first = asked, 0, c.keep()
+		m.asked, m.n, m.first = asked, 0, c.mark()
 	}
 	if !retryable(c) {
 		return
@@ -83,9 +83,9 @@ func (m *retryAfter) call(r *rule, c *call) {
 	if m.wait != "" && asked == m.asked {
 		r.fail(c.place, []string{"  refused by: " + m.first.String() + ", Retry-After: " + m.wait}, "%s is sent again at once", c.Describe())
 	}
-	m.asked, m.wait, m.first = asked, header(c, "retry-after"), c.keep()
-	if s := c.Status(); s != "429" && s != "503" {
-		m.wait = ""
+	m.asked, m.wait, m.first = asked, "", c.mark()
+	if s := c.Status(); s == "429" || s == "503" {
+		m.wait = header(c, "retry-after")
 	}
 }
 

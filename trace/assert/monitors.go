@@ -35,7 +35,7 @@ func (m *count) call(r *rule, c *call) {
 		if m.n == m.most+1 && m.most >= 0 {
 			m.overAt = c.keep()
 		}
-		m.last = c.keep()
+		m.last = c.mark()
 		return
 	}
 	key := m.key(c)
@@ -74,7 +74,7 @@ func (m *count) end(r *rule) {
 		r.fail(output.Place{}, details, "%d call(s) match %s, want %s", m.n, m.sel.label, m.want())
 	case m.key == nil && m.most >= 0 && m.n > m.most:
 		details := []string{"  the first too many: " + m.overAt.String()}
-		if m.last != m.overAt {
+		if m.last.index != m.overAt.index {
 			details = append(details, "  the last: "+m.last.String())
 		}
 		r.fail(m.overAt.place, details, "%d call(s) match %s, want %s", m.n, m.sel.label, m.want())
@@ -327,7 +327,7 @@ func (m *paired) backwards(r *rule, c *call, key string, isEach, isOther bool) {
 		}
 	}
 	if isOther {
-		m.open[key] = c.keep()
+		m.open[key] = c.mark()
 	}
 }
 

@@ -131,6 +131,9 @@ func (s *selector) watch(c *call) bool {
 	if s.match(c) {
 		return true
 	}
+	if s.best >= s.filter.Weight()-1 { // nothing comes nearer
+		return false
+	}
 	if hold, lacks := s.filter.Near(c.View); hold > s.best {
 		s.best, s.lacks, s.near = hold, lacks, c.keep()
 	}
