@@ -9,10 +9,11 @@ import (
 func newFixtures(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fixtures",
-		Short: "Work with fixture databases",
-		Long: `Work with fixture databases: SQLite files that hold the state of a simulated API.
-serve --fixtures and provider sqlite answer from them.`,
+		Short: "Make, look into and compare fixture databases",
+		Long: `Make, look into and compare fixture databases: SQLite files that hold the state of a
+simulated API. serve --fixtures and provider sqlite answer from them.`,
 	}
-	cmd.AddCommand(newFixturesInspect(s), newFixturesCheck(s))
+	cmd.AddCommand(newFixturesInspect(s), newFixturesCheck(s), newFixturesImport(s), newFixturesExport(s),
+		newFixturesInit(s), newFixturesDigest(s), newFixturesDiff(s), newFixturesOptimize(s))
 	return cmd
 }
