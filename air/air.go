@@ -147,3 +147,6 @@ type Carrier struct {
 	Name    string   // wire name of the header, parameter or field
 	Pointer []string // decoded JSON Pointer tokens when a body carrier is a pointer
 }
+
+// Tree is the whole operation, defaults filled in.
+func (o *Operation) Tree() *Value { return o.tree }

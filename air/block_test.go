@@ -19,7 +19,7 @@ func FuzzBlockReader(f *testing.F) {
 		if !ok {
 			return
 		}
-		want, _, err := readYAML("fuzz", src)
+		want, _, err := readYAML("fuzz", src, false)
 		if err != nil {
 			t.Fatalf("the fast reader read %s, the library says %v", got, err)
 		}
@@ -56,7 +56,7 @@ func TestBlockReaderOnEmittedYAML(t *testing.T) {
 		if err := enc.Encode(want); err != nil {
 			t.Fatal(err)
 		}
-		slow, _, err := readYAML("t", buf.Bytes())
+		slow, _, err := readYAML("t", buf.Bytes(), false)
 		if err != nil {
 			continue // the library writes what it cannot read
 		}

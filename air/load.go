@@ -93,7 +93,7 @@ func Parse(name string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := parseTree(name, data)
+	tree, err := parseTree(name, data, false)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +118,22 @@ func FromTree(name string, tree *Value) (*Document, error) {
 // Tree is the whole document with its defaults filled in and unknown keys
 // dropped, in the order that it was read in.
 func (d *Document) Tree() *Value { return d.tree }
+
+// ReadTree reads the text of a YAML or JSON file, plain or gzipped, as a tree,
+// without asking what it says. The name stands in errors, all of which are a
+// *[LoadError]; a file extension of .yaml or .yml in it makes a text that begins
+// with a brace YAML when it is not JSON.
+//
+// It is meant for documents that others wrote: a duplicate key keeps its first
+// place and its last value, YAML merge keys are written out, tags are ignored,
+// numbers that are not finite are text. Values that an alias names are shared.
+func ReadTree(name string, data []byte) (*Value, error) {
+	data, err := unzip(name, data, MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(name, bytes.TrimPrefix(data, []byte("\ufeff")), true)
+}
 
 // unzip returns what data holds when it is gzipped, limit bytes at most, else
 // data.
@@ -148,7 +164,8 @@ func unzippedSize(data []byte) int64 {
 	return min(size, int64(len(data))*1032)
 }
 
-func parseTree(name string, data []byte) (*Value, error) {
+// parseTree reads a tree; lenient as ReadTree says.
+func parseTree(name string, data []byte, lenient bool) (*Value, error) {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	if len(text) == 0 {
 		return nil, fail(name, Fault{Msg: "an empty file, want a contract as YAML or JSON"})
@@ -157,14 +174,18 @@ func parseTree(name string, data []byte) (*Value, error) {
 		return nil, fail(name, Fault{Line: line, Msg: "bytes that are not UTF-8"})
 	}
 	if text[0] != '{' && text[0] != '[' {
-		return parseYAML(name, data)
+		return parseYAML(name, data, lenient)
 	}
-	v, err := canon.Parse(data, canon.Strict)
+	policy := canon.Strict
+	if lenient {
+		policy = canon.Lenient
+	}
+	v, err := canon.Parse(data, policy)
 	if err == nil {
 		return v, nil
 	}
 	if isYAMLName(name) { // a flow mapping, perhaps
-		return parseYAML(name, data)
+		return parseYAML(name, data, lenient)
 	}
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -14,11 +14,12 @@ import (
 
 // parseYAML reads one YAML document as a tree, by the YAML 1.2 core schema: no
 // merge keys, no tags but the core ones. What an alias names is shared.
-func parseYAML(name string, data []byte) (*Value, error) {
+// A lenient reader takes what other readers take; [ReadTree] says how.
+func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
 	v, shared, ok := readBlock(data)
 	if !ok {
 		var err error
-		if v, shared, err = readYAML(name, data); err != nil {
+		if v, shared, err = readYAML(name, data, lenient); err != nil {
 			return nil, err
 		}
 	}
@@ -31,12 +32,12 @@ func parseYAML(name string, data []byte) (*Value, error) {
 }
 
 // readYAML reads any YAML document, by the YAML library.
-func readYAML(name string, data []byte) (v *Value, shared bool, err error) {
+func readYAML(name string, data []byte, lenient bool) (v *Value, shared bool, err error) {
 	root, err := yamlTree(name, data)
 	if err != nil {
 		return nil, false, err
 	}
-	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*Value{}}
+	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*Value{}, lenient: lenient}
 	v = r.node(root)
 	return v, len(r.anchors) > 0, r.faults.err(name)
 }
@@ -79,6 +80,8 @@ type yamlReader struct {
 	anchors map[*yaml.Node]*Value // what aliases may name; nil while it is read
 	path    []step
 	faults  faultList
+	lenient bool
+	merged  int // keys that merge keys copied
 }
 
 func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) *Value {
@@ -116,7 +119,7 @@ func (r *yamlReader) content(n *yaml.Node) *Value {
 }
 
 func (r *yamlReader) sequence(n *yaml.Node) *Value {
-	if !core(n, "!!seq") {
+	if !r.core(n, "!!seq") {
 		return r.badTag(n)
 	}
 	elems := make([]*Value, len(n.Content))
@@ -129,11 +132,15 @@ func (r *yamlReader) sequence(n *yaml.Node) *Value {
 }
 
 func (r *yamlReader) mapping(n *yaml.Node) *Value {
-	if !core(n, "!!map") {
+	if !r.core(n, "!!map") {
 		return r.badTag(n)
 	}
 	members := make([]canon.Member, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
+		if r.lenient && isMerge(n.Content[i]) {
+			members = r.merge(members, n.Content[i+1])
+			continue
+		}
 		key, ok := r.key(n.Content[i])
 		if !ok {
 			continue
@@ -144,10 +151,47 @@ func (r *yamlReader) mapping(n *yaml.Node) *Value {
 	}
 	count := len(members)
 	v := canon.NewObject(members...)
-	if len(v.Members()) < count {
+	if len(v.Members()) < count && !r.lenient {
 		r.duplicates(n)
 	}
 	return v
+}
+
+func isMerge(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "<<" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+}
+
+// maxMerged bounds the work that merge keys make, in keys.
+const maxMerged = 1 << 20
+
+// merge adds the members of the mappings that a merge key names; what the
+// mapping itself says, before or after, wins.
+func (r *yamlReader) merge(members []canon.Member, n *yaml.Node) []canon.Member {
+	v := r.node(n)
+	from := v.Elems()
+	if v.Is(canon.Object) {
+		from = []*Value{v}
+	}
+	have := make(map[string]bool, len(members))
+	for _, m := range members {
+		have[m.Key] = true
+	}
+	for _, v := range from {
+		if r.merged > maxMerged {
+			return members
+		}
+		if r.merged += len(members) + len(v.Members()); r.merged > maxMerged {
+			r.fault(n, "merge keys << that copy more than %d keys", maxMerged)
+			return members
+		}
+		for _, m := range v.Members() {
+			if !have[m.Key] {
+				have[m.Key] = true
+				members = append(members, m)
+			}
+		}
+	}
+	return members
 }
 
 // duplicates names each key of a mapping that stood there before.
@@ -174,7 +218,7 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 		r.fault(n, "a mapping's key that is %s, want text", map[yaml.Kind]string{yaml.SequenceNode: "an array", yaml.MappingNode: "an object"}[n.Kind])
 		return "", false
 	}
-	if n.Value == "<<" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
+	if isMerge(n) {
 		r.fault(n, "a merge key <<, which YAML 1.2 has not: write the keys out")
 		return "", false
 	}
@@ -183,6 +227,9 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 	case canon.String:
 		return v.Text(), true
 	case canon.Null:
+		if r.lenient {
+			return n.Value, true
+		}
 		r.fault(n, "a mapping's key that is null, want text (put it in quotes)")
 		return "", false
 	}
@@ -193,17 +240,19 @@ func (r *yamlReader) key(n *yaml.Node) (string, bool) {
 func (r *yamlReader) scalar(n *yaml.Node) *Value {
 	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
 	tagged := n.Style&yaml.TaggedStyle != 0
-	if tagged && n.Tag == "!!str" || quoted && !tagged {
+	if tagged && (n.Tag == "!!str" || r.lenient && !strings.HasPrefix(n.Tag, "!!")) || quoted && !tagged {
 		return r.str(n.Value)
 	}
 	v, msg := plainScalar(n.Value)
 	switch {
+	case msg != "" && r.lenient:
+		return r.str(n.Value)
 	case msg != "":
 		return r.fault(n, "%s, want a number", msg)
 	case v == nil:
 		v = r.str(n.Value)
 	}
-	if tagged && !taggedAs(n.Tag, v) {
+	if tagged && !r.lenient && !taggedAs(n.Tag, v) {
 		return r.badTag(n)
 	}
 	return v
@@ -234,8 +283,8 @@ func taggedAs(tag string, v *Value) bool {
 }
 
 // core reports whether a collection has no tag or the core schema's own.
-func core(n *yaml.Node, tag string) bool {
-	return n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
+func (r *yamlReader) core(n *yaml.Node, tag string) bool {
+	return r.lenient || n.Style&yaml.TaggedStyle == 0 || n.Tag == tag
 }
 
 func (r *yamlReader) badTag(n *yaml.Node) *Value {

@@ -1,6 +1,9 @@
 package provider
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Code is one of the error codes of the specification's taxonomy.
 type Code string
@@ -73,6 +76,7 @@ func Fail(code Code, format string, args ...any) *Response {
 type TransportError struct {
 	Code    Code // UpstreamUnavailable or UpstreamTimeout
 	Message string
+	Data    json.RawMessage // what the provider's JSON-RPC error said beside its message; nil is absent
 }
 
 // Error implements error.

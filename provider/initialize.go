@@ -152,7 +152,7 @@ func (t *taker) operation(at string, val []byte) (o Operation) {
 }
 
 // AppendJSON appends the result of `initialize`: protocolVersion, then contract
-// when there is one, made canonical (null when it is no JSON).
+// when there is one, made canonical (null when it is no JSON), then methods.
 func (r *InitializeResult) AppendJSON(dst []byte) []byte {
 	dst, _ = r.append(dst)
 	return dst
@@ -162,6 +162,16 @@ func (r *InitializeResult) append(dst []byte) ([]byte, error) {
 	var s splicer
 	dst = strconv.AppendInt(append(dst, `{"protocolVersion":`...), int64(r.ProtocolVersion), 10)
 	dst = s.value(dst, `,"contract":`, r.Contract)
+	if len(r.Methods) > 0 {
+		dst = append(dst, `,"methods":[`...)
+		for i, m := range r.Methods {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = canon.AppendString(dst, m)
+		}
+		dst = append(dst, ']')
+	}
 	return append(dst, '}'), s.err
 }
 
@@ -176,6 +186,18 @@ func (r *InitializeResult) UnmarshalJSON(raw []byte) error {
 		*r = *decoded
 	}
 	return err
+}
+
+// methodNames reads the announced methods. An entry that is no string is of no
+// use and no harm.
+func methodNames(val []byte) (names []string) {
+	canon.Elements(val, func(e []byte) bool {
+		if isString(e) {
+			names = append(names, canon.Unquote(e))
+		}
+		return true
+	})
+	return names
 }
 
 // DecodeInitializeResult reads the result of `initialize`: an object with an
@@ -198,6 +220,8 @@ func DecodeInitializeResult(raw []byte) (*InitializeResult, error) {
 				if !isNull(val) {
 					r.Contract = val
 				}
+			case `"methods"`:
+				r.Methods = methodNames(val)
 			}
 			return true
 		})

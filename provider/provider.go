@@ -38,6 +38,14 @@ type Closer interface {
 	Close(ctx context.Context) error
 }
 
+// A Resetter is a Provider that can go back to its first state, as it was before
+// the first Invoke. [Serve] announces it in the result of `initialize`; a
+// simulator sends `reset` only to a provider that announced it. No Invoke runs
+// meanwhile.
+type Resetter interface {
+	Reset(ctx context.Context, seed uint32) error
+}
+
 // Kind is the coarse verb of an operation, from its effect and not from its
 // HTTP method.
 type Kind string
@@ -178,4 +186,7 @@ type InitializeResult struct {
 	// Contract is an AIR document, for a simulator that was started without one
 	// (it then sends no operations and null digests). Nil is absent.
 	Contract json.RawMessage
+	// Methods are the methods beyond protocol version 1 that the provider
+	// answers: "reset". Nil is absent.
+	Methods []string
 }

@@ -14,6 +14,7 @@ const (
 	MethodInitialize = "initialize"
 	MethodInvoke     = "invoke"
 	MethodShutdown   = "shutdown"
+	MethodReset      = "reset" // only to a provider that announced it
 )
 
 // The JSON-RPC 2.0 error codes that [Serve] uses.
@@ -31,6 +32,7 @@ const (
 type RPCError struct {
 	Code    int
 	Message string
+	Data    json.RawMessage // more about the error, any JSON value; nil is absent
 }
 
 // Error implements error.
@@ -103,6 +105,8 @@ func (m *Message) Failure() *RPCError {
 			if isString(val) {
 				e.Message = canon.Unquote(val)
 			}
+		case `"data"`:
+			e.Data = val
 		}
 		return true
 	})
@@ -135,5 +139,7 @@ func AppendRPCError(dst []byte, id json.RawMessage, e *RPCError) []byte {
 	dst = appendValue(append(dst, `{"jsonrpc":"2.0","id":`...), id)
 	dst = strconv.AppendInt(append(dst, `,"error":{"code":`...), int64(e.Code), 10)
 	dst = appendText(dst, `,"message":`, e.Message)
+	var data splicer
+	dst = data.value(dst, `,"data":`, e.Data)
 	return append(dst, '}', '}', '\n')
 }

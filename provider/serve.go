@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -177,12 +179,38 @@ func (s *server) handle(ctx context.Context, m *Message) (shutdown json.RawMessa
 		}
 	case MethodInitialize:
 		s.initialize(ctx, m)
+	case MethodReset:
+		s.reset(ctx, m)
 	case MethodShutdown:
 		return m.ID
 	default:
-		s.out.fail(m.ID, CodeMethodNotFound, fmt.Sprintf("unknown method %q, known are initialize, invoke and shutdown", method))
+		s.out.fail(m.ID, CodeMethodNotFound, fmt.Sprintf("unknown method %q, known are initialize, invoke, reset and shutdown", method))
 	}
 	return nil
+}
+
+// reset puts a Resetter back to its first state, once what runs has ended.
+func (s *server) reset(ctx context.Context, m *Message) {
+	p, ok := s.provider.(Resetter)
+	if !ok {
+		s.out.fail(m.ID, CodeMethodNotFound, "this provider cannot reset")
+		return
+	}
+	var seed uint32
+	if val, ok := canon.Lookup(m.Params, "seed"); ok {
+		n, err := strconv.ParseUint(string(val), 10, 32)
+		if err != nil {
+			s.out.fail(m.ID, CodeInvalidParams, "reset: seed is "+clip(val)+", want an integer from 0 to 4294967295")
+			return
+		}
+		seed = uint32(n)
+	}
+	s.calls.Wait()
+	if err := s.guard(func() error { return p.Reset(ctx, seed) }); err != nil {
+		s.out.failWith(m.ID, err)
+		return
+	}
+	s.out.send(AppendResult(nil, m.ID, []byte("null")))
 }
 
 func (s *server) initialize(ctx context.Context, m *Message) {
@@ -203,6 +231,11 @@ func (s *server) initialize(ctx context.Context, m *Message) {
 	}
 	if result.ProtocolVersion == 0 {
 		result = &InitializeResult{ProtocolVersion: ProtocolVersion, Contract: result.Contract}
+	}
+	if _, ok := s.provider.(Resetter); ok && !slices.Contains(result.Methods, MethodReset) {
+		announced := *result
+		announced.Methods = append(slices.Clone(result.Methods), MethodReset)
+		result = &announced
 	}
 	var raw []byte
 	if err == nil {

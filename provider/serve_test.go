@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -267,10 +268,10 @@ func TestMessages(t *testing.T) {
 		`{"id":"7","error":false}`: {0, false, nil},
 		`{"id":1e30}`:              {0, false, nil},
 		`[{"id":1}]`:               {0, false, nil},
-		`{"error":{"code":-5,"message":"m","data":1}}`: {0, false, &RPCError{-5, "m"}},
-		`{"error":{"code":"x"}}`:                       {0, false, &RPCError{0, `{"code":"x"}`}},
-		`{"error":[]}`:                                 {0, false, &RPCError{0, `[]`}},
-		`{"error":true}`:                               {0, false, &RPCError{0, `true`}},
+		`{"error":{"code":-5,"message":"m","data":1}}`: {0, false, &RPCError{-5, "m", json.RawMessage("1")}},
+		`{"error":{"code":"x"}}`:                       {0, false, &RPCError{0, `{"code":"x"}`, nil}},
+		`{"error":[]}`:                                 {0, false, &RPCError{0, `[]`, nil}},
+		`{"error":true}`:                               {0, false, &RPCError{0, `true`, nil}},
 	} {
 		m, err := ParseMessage([]byte(in))
 		if err != nil {
@@ -280,7 +281,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: id %d, %v", in, id, ok)
 		}
 		e := m.Failure()
-		if (e == nil) != (want.e == nil) || e != nil && *e != *want.e {
+		if (e == nil) != (want.e == nil) || e != nil && (e.Error() != want.e.Error() || string(e.Data) != string(want.e.Data)) {
 			t.Errorf("%s: failure %v, want %v", in, e, want.e)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/anvil-sim/anvil/provider"
 )
 
-// Do takes a call through the gates to its outcome. A context that ends while
+// Do takes a call through the gates to its outcome, which the caller must
+// [Outcome.Release]. A context that ends while
 // the provider is asked, or while an equal keyed call is waited for, makes the
 // call upstream_unavailable.
 func (s *Simulator) Do(ctx context.Context, c *Call) *Outcome {
@@ -49,12 +50,10 @@ func (s *Simulator) authorize(c *Call) (*provider.Principal, *Result) {
 	}
 	who := s.principals[id]
 	if who == nil {
-		r := c.Op.refuse(provider.AuthRequired, "No principal supplied.")
-		return nil, &r
+		return nil, c.Op.refusal(provider.AuthRequired, "No principal supplied.")
 	}
 	if missing := missingScopes(c.Op.Auth.Scopes, who.Scopes); len(missing) > 0 {
-		r := c.Op.refuse(provider.PermissionDenied, "Missing scope(s): "+strings.Join(missing, ", ")+".")
-		return nil, &r
+		return nil, c.Op.refusal(provider.PermissionDenied, "Missing scope(s): "+strings.Join(missing, ", ")+".")
 	}
 	return who, nil
 }
@@ -83,17 +82,19 @@ func (o *Operation) undecodable(r *Refusal) Result {
 // fault is the failure of a named scenario, nil when none fires. Each scenario
 // has rate 1, so there is nothing to draw. "slow" succeeds later.
 func (o *Operation) fault(name string) *Result {
-	var r Result
 	switch name {
 	case "throttle":
-		r = o.refuse(provider.RateLimited, "Simulated rate limit.")
+		return o.refusal(provider.RateLimited, "Simulated rate limit.")
 	case "outage":
-		r = o.refuse(provider.UpstreamUnavailable, "Simulated outage.")
+		return o.refusal(provider.UpstreamUnavailable, "Simulated outage.")
 	case "conflict":
-		r = o.refuse(provider.Conflict, "Simulated conflict.")
-	default:
-		return nil
+		return o.refusal(provider.Conflict, "Simulated conflict.")
 	}
+	return nil
+}
+
+func (o *Operation) refusal(code provider.Code, message string) *Result {
+	r := o.refuse(code, message)
 	return &r
 }
 
@@ -144,15 +145,23 @@ func (s *Simulator) keyed(ctx context.Context, c *Call, who *provider.Principal,
 	}
 }
 
-// claimed answers a call that holds its key and settles it, also when the
-// provider panics: waiters must not hang.
+// claimed answers a call that holds its key. The key is settled when the
+// outcome is released, or at once when the provider panics: waiters must not
+// hang.
 func (s *Simulator) claimed(ctx context.Context, c *Call, who *provider.Principal, out *Outcome, settle func(*Result)) {
+	answered := false
+	defer func() {
+		if !answered {
+			settle(nil)
+		}
+	}()
 	var result *Result
-	defer func() { settle(result) }()
 	if s.answer(ctx, c, who, out) {
 		r := out.Result
 		result = &r
 	}
+	answered = true
+	out.release = func() { settle(result) }
 }
 
 // answer checks the inputs and asks the state. It reports whether the state was

@@ -199,8 +199,34 @@ func (o *Operation) unreachable(err error) (Raw, Result) {
 	if errors.As(err, &te) && te.Code == provider.UpstreamTimeout {
 		code = te.Code
 	}
-	msg := canon.AppendString([]byte(`{"transportError":`), err.Error())
-	return append(msg, '}'), o.refuse(code, "State provider failed: "+err.Error())
+	miss := missOf(err)
+	dst := canon.AppendString([]byte(`{"transportError":`), err.Error())
+	if miss != nil {
+		dst = append(append(dst, `,"miss":`...), miss...)
+	}
+	r := o.refuse(code, "State provider failed: "+err.Error())
+	r.Error.Miss = miss
+	return append(dst, '}'), r
+}
+
+// missOf is what a replaying provider says it has no recording of: data.miss of
+// its JSON-RPC error, from a process or in process.
+func missOf(err error) Raw {
+	var data []byte
+	var te *provider.TransportError
+	var re *provider.RPCError
+	switch {
+	case errors.As(err, &te) && te.Data != nil:
+		data = te.Data
+	case errors.As(err, &re):
+		data = re.Data
+	}
+	text, err := canon.AppendCompact(nil, data, canon.Lenient)
+	if err != nil {
+		return nil
+	}
+	miss, _ := canon.Lookup(text, "miss")
+	return miss
 }
 
 func success(req *provider.Request, resp *provider.Response) Result {

@@ -19,7 +19,18 @@ type Outcome struct {
 	Warnings   []string // what was dropped from the provider's answer and why
 	Slow       bool     // the slow fault is on: the surface delays the answer
 
-	validated bool // values are checked in this simulator
+	validated bool   // values are checked in this simulator
+	release   func() // lets the repeats go on that wait for this call; nil when nobody can wait
+}
+
+// Release ends the call: repeats of it under the same key, which wait for it, go
+// on. Whoever got the outcome from [Simulator.Do] calls it once the call is
+// traced; a second time does nothing.
+func (o *Outcome) Release() {
+	if o.release != nil {
+		o.release()
+		o.release = nil
+	}
 }
 
 // A Result is the simulator's answer before it is put into wire form. It is
@@ -52,6 +63,9 @@ type Error struct {
 	Status  int    // HTTP status
 	Vendor  string // the code that clients of the API see: the vendor's, else Code
 	Body    Raw    // error body
+	// Miss says what a replaying provider was asked and has no recording of, a
+	// JSON object; nil for every other failure.
+	Miss Raw
 	// FromProvider is set when a provider raised the error; gates, malformed
 	// answers and transport failures are the simulator's own.
 	FromProvider bool
@@ -62,7 +76,7 @@ type Error struct {
 func (o *Outcome) Entry() *trace.Entry {
 	e := &trace.Entry{
 		Seq: o.Seq, RequestID: o.RequestID, Normalized: o.Normalized, Provider: o.Provider,
-		Result: o.Result.AppendJSON(nil), Warnings: o.Warnings, Validated: o.validated,
+		Result: o.Result.AppendJSON(make([]byte, 0, len(o.Result.Output)+128)), Warnings: o.Warnings, Validated: o.validated,
 	}
 	if o.Op != nil {
 		e.Tool, e.Operation = &o.Op.ToolName, &o.Op.ID

@@ -275,6 +275,7 @@ func (s *Simulator) Call(ctx context.Context, tool string, input any, cc CallCon
 	}
 	c := s.inProcess(tool, in, cc)
 	out := s.Do(ctx, c)
+	defer out.Release()
 	if s.opts.Trace == nil {
 		return out, nil
 	}
@@ -300,6 +301,9 @@ func (s *Simulator) Traced() bool { return s.opts.Trace != nil }
 
 // Next numbers a call by its arrival: 1, 2, 3 and so on.
 func (s *Simulator) Next() int { return int(s.calls.Add(1)) }
+
+// Calls is how many calls were numbered since the start or the last Reset.
+func (s *Simulator) Calls() int { return int(s.calls.Load()) }
 
 // Raw is JSON in canonical spelling.
 type Raw = json.RawMessage

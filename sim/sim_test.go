@@ -367,3 +367,28 @@ func TestUnknownCapability(t *testing.T) {
 		t.Errorf("got %v, want an error that names desk.nope", err)
 	}
 }
+
+// TestMiss carries what a replaying provider has no recording of, from a process
+// and in process, and replays it under a key like any failure.
+func TestMiss(t *testing.T) {
+	data := json.RawMessage(`{"miss": {"reason": "nothing recorded", "closest": []}}`)
+	for _, failure := range []error{
+		&provider.TransportError{Code: provider.UpstreamUnavailable, Message: "no recording", Data: data},
+		&provider.RPCError{Code: -32004, Message: "no recording", Data: data},
+	} {
+		s := newSim(t, &sim.Options{Provider: answers(func(context.Context, *provider.Request) (*provider.Response, error) { return nil, failure })})
+		for range 2 {
+			out, err := s.Call(t.Context(), "desk_tickets_create", json.RawMessage(`{"subject":"a"}`), sim.CallContext{IdempotencyKey: "k"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			const miss = `{"reason":"nothing recorded","closest":[]}`
+			if e := out.Result.Error; e == nil || e.Code != provider.UpstreamUnavailable || string(e.Miss) != miss {
+				t.Errorf("%T: got %+v", failure, e)
+			}
+			if out.Provider != nil && !strings.HasSuffix(string(out.Provider), `,"miss":`+miss+`}`) {
+				t.Errorf("%T: the trace shows %s", failure, out.Provider)
+			}
+		}
+	}
+}

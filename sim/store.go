@@ -184,8 +184,7 @@ func (st *store) cancel(c *Call, t *table) (*row, *Result) {
 		r = t.rows[0]
 	}
 	if r == nil {
-		refused := c.Op.refuse(provider.NotFound, "No entity '"+plainText(val)+"'.")
-		return nil, &refused
+		return nil, c.Op.refusal(provider.NotFound, "No entity '"+plainText(val)+"'.")
 	}
 	fields := slices.Clone(r.fields)
 	fields.Set("status", Raw(`"cancelled"`))

@@ -12,7 +12,7 @@ import (
 // place by place when there are as many, else what a bounded alignment pairs.
 func (c *comparer) arrays(a, b *canon.Value, s state) {
 	x, y := a.Elems(), b.Elems()
-	if key, idsA, idsB := c.elementIDs(x, y, s); key != "" && share(idsA, idsB) {
+	if key, idsA, idsB := c.elementIDs(x, y, s); key != "" && c.share(idsA, idsB) {
 		c.arraysByID(key, x, y, idsA, idsB, s)
 		return
 	}
@@ -26,8 +26,9 @@ func (c *comparer) arrays(a, b *canon.Value, s state) {
 }
 
 // share reports whether ids say more than places do: they are not the same in
-// the same order, and not all different.
-func share(idsA, idsB []string) bool {
+// the same order, and not all different. Under a renaming ids that share nothing
+// are new names.
+func (c *comparer) share(idsA, idsB []string) bool {
 	if slices.Equal(idsA, idsB) {
 		return false
 	}
@@ -35,11 +36,11 @@ func share(idsA, idsB []string) bool {
 	for _, id := range idsA {
 		set[id] = true
 	}
-	return len(idsA) != len(idsB) || slices.ContainsFunc(idsB, func(id string) bool { return set[id] })
+	return len(idsA) != len(idsB) && c.names == nil || slices.ContainsFunc(idsB, func(id string) bool { return set[id] })
 }
 
 func (c *comparer) element(i int, a, b *canon.Value, s state) {
-	c.child(strconv.Itoa(i), a, b, c.pats.index(s, i))
+	c.under(strconv.Itoa(i), c.key, a, b, c.pats.index(s, i))
 }
 
 // idKeys are the names of members that identify an object, best first; after

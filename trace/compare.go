@@ -11,14 +11,21 @@ import (
 
 // A comparer finds the differences of two parsed entries.
 type comparer struct {
-	pats     *patterns
-	bytes    bool   // spelling and key order count
-	idA, idB string // request ids that stand for each other, "" when they must agree
-	room     int    // findings that may be kept still; negative: any number
-	count    int
-	findings []Finding
-	ignored  []int
-	path     []byte
+	pats      *patterns
+	opts      *DiffOptions // nil compares everything exactly
+	names     *renamer     // nil without --rename
+	outside   bool         // under --only, and at no path that it names yet
+	left      int          // differences outside --only
+	key       string       // the object key that leads here
+	bytes     bool         // spelling and key order count
+	idA, idB  string       // request ids that stand for each other, "" when they must agree
+	room      int          // findings that may be kept still; negative: any number
+	count     int
+	findings  []Finding
+	ignored   []int
+	tolerated []int
+	note      string // of the next finding
+	path      []byte
 }
 
 func (c *comparer) add(kind FindingKind, old, new *canon.Value) {
@@ -27,7 +34,7 @@ func (c *comparer) add(kind FindingKind, old, new *canon.Value) {
 		return
 	}
 	c.room--
-	f := Finding{Kind: kind, Path: string(c.path)}
+	f := Finding{Kind: kind, Path: string(c.path), Note: c.note}
 	if old != nil {
 		f.Old = json.RawMessage(old.AppendJSON(nil))
 	}
@@ -48,15 +55,26 @@ func (c *comparer) differ(a, b *canon.Value) bool {
 }
 
 // child compares two values one segment further; a nil one is not there.
-func (c *comparer) child(name string, a, b *canon.Value, s state) {
+func (c *comparer) child(name string, a, b *canon.Value, s state) { c.under(name, name, a, b, s) }
+
+// under compares two values one segment further. key is the object key that
+// leads to them, through arrays.
+func (c *comparer) under(name, key string, a, b *canon.Value, s state) {
 	if p := c.pats.match(s); p >= 0 {
 		if c.differ(a, b) {
 			c.ignored[p]++
 		}
 		return
 	}
-	n := len(c.path)
-	c.path = appendPointer(c.path, name)
+	if c.outside {
+		if done, back := c.enterOnly(a, b, s); done {
+			return
+		} else if back {
+			defer func() { c.outside = true }()
+		}
+	}
+	n, before := len(c.path), c.key
+	c.path, c.key = appendPointer(c.path, name), key
 	switch {
 	case a == nil:
 		c.add(ValueAdded, nil, b)
@@ -65,7 +83,7 @@ func (c *comparer) child(name string, a, b *canon.Value, s state) {
 	default:
 		c.values(a, b, s)
 	}
-	c.path = c.path[:n]
+	c.path, c.key = c.path[:n], before
 }
 
 func (c *comparer) values(a, b *canon.Value, s state) {
@@ -79,11 +97,9 @@ func (c *comparer) values(a, b *canon.Value, s state) {
 	case canon.Array:
 		c.arrays(a, b, s)
 	case canon.Number:
-		c.numbers(a, b)
+		c.numbers(a, b, s)
 	case canon.String:
-		if x, y := a.Text(), b.Text(); x != y && (c.idA == "" || x != c.idA || y != c.idB) {
-			c.add(ValueChanged, a, b)
-		}
+		c.strings(a, b, s)
 	case canon.Bool:
 		if a.True() != b.True() {
 			c.add(ValueChanged, a, b)
@@ -91,10 +107,22 @@ func (c *comparer) values(a, b *canon.Value, s state) {
 	}
 }
 
-func (c *comparer) numbers(a, b *canon.Value) {
+func (c *comparer) strings(a, b *canon.Value, s state) {
 	x, y := a.Text(), b.Text()
+	if c.idA != "" && x == c.idA && y == c.idB || c.renamed(x, y, a, b, s) || x == y {
+		return
+	}
+	c.add(ValueChanged, a, b)
+}
+
+func (c *comparer) numbers(a, b *canon.Value, s state) {
+	x, y := a.Text(), b.Text()
+	if c.renamed(x, y, a, b, s) {
+		return
+	}
 	switch {
 	case x == y:
+	case c.near(x, y, s):
 	case canon.NumberKey(x) != canon.NumberKey(y):
 		c.add(ValueChanged, a, b)
 	case c.bytes:
@@ -137,7 +165,7 @@ func stringList(list []string) *canon.Value {
 
 // A parsed entry with what the report says of it.
 func refOf(v *canon.Value, ln line) *Ref {
-	r := &Ref{Line: ln.number, Offset: ln.offset, Tool: v.Get("tool").Text()}
+	r := &Ref{Index: ln.index, Line: ln.number, Offset: ln.offset, Tool: v.Get("tool").Text()}
 	r.Seq, _ = parseSeq([]byte(v.Get("seq").Text()))
 	if request := v.Get("request"); request.Get("method").Is(canon.String) {
 		r.Target = request.Get("method").Text() + " " + request.Get("path").Text()

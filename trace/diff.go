@@ -37,6 +37,20 @@ type DiffOptions struct {
 	// any number of them: "/provider/meta/**". What differs there is counted
 	// and is no difference.
 	Ignore []string
+	// Only are patterns as in Ignore: when there are any, only what stands at or
+	// under one of them counts. The rest is counted in Report.Outside.
+	Only []string
+	// Tolerance says how far numbers may part and be no difference.
+	Tolerance []Tolerance
+	// Rename names values that differ in every run and keep their identity:
+	// patterns as in Ignore, or the classes "ids", "tokens", "cursors" and "times".
+	// They may differ when one renaming, the same in the whole run, explains it.
+	Rename []string
+	// Reasons say why a pattern of Ignore, Only, Tolerance or Rename is there.
+	// They stand in reports and change nothing.
+	Reasons map[string]string
+	// Lines keeps the lines of the calls that differ, for patches.
+	Lines bool
 	// Run chooses among the runs of a trace: "last" (also ""), "all", which
 	// pairs the first with the first, or a number from 1.
 	Run string
@@ -53,6 +67,8 @@ func (o *DiffOptions) complete() (DiffOptions, error) {
 	if o != nil {
 		out = *o
 		out.Ignore = slices.Clone(o.Ignore)
+		out.Only, out.Rename = slices.Clone(o.Only), slices.Clone(o.Rename)
+		out.Tolerance = slices.Clone(o.Tolerance)
 	}
 	switch out.Align {
 	case "":
@@ -93,11 +109,14 @@ func diffInputs(ctx context.Context, baseline, other Input, o *DiffOptions, memo
 	if d.workers <= 0 {
 		d.workers = runtime.GOMAXPROCS(0)
 	}
-	if d.bySeq, err = compilePatterns("--ignore", opts.Ignore); err != nil {
+	if d.bySeq, err = compileOptions(&opts, opts.Ignore); err != nil {
 		return nil, err
 	}
-	if d.byCall, err = compilePatterns("--ignore", append(slices.Clone(opts.Ignore), "/seq")); err != nil {
+	if d.byCall, err = compileOptions(&opts, append(slices.Clone(opts.Ignore), "/seq")); err != nil {
 		return nil, err
+	}
+	if len(opts.Rename) > 0 {
+		d.workers = 1 // the renaming is found in the order of the calls
 	}
 	err = both(
 		func() (err error) { d.a, err = openSource(baseline, memory); return err },
@@ -136,7 +155,8 @@ type differ struct {
 
 func (d *differ) diff(ctx context.Context) (*Report, error) {
 	r := &Report{Options: d.opts, Align: AlignSeq, Ignored: make([]int, len(d.opts.Ignore)),
-		Baseline: Side{Name: d.a.name}, Other: Side{Name: d.b.name}}
+		Tolerated: make([]int, len(d.opts.Tolerance)),
+		Baseline:  Side{Name: d.a.name}, Other: Side{Name: d.b.name}}
 	if d.opts.Run == lastRun || d.opts.Run == allRuns {
 		same, err := d.identical(ctx)
 		if err != nil || same {
@@ -152,7 +172,7 @@ func (d *differ) diff(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := tally{ignored: r.Ignored, room: d.opts.Max}
+	sum := tally{ignored: r.Ignored, tolerated: r.Tolerated, room: d.opts.Max}
 	for i := range max(len(runsA), len(runsB)) {
 		align, err := d.runs(ctx, at(runsA, i), at(runsB, i), &sum)
 		if err != nil {

@@ -62,3 +62,45 @@ func ExampleDiff() {
 	// differ: 1 finding; calls: 1 changed, 0 the same
 	// equal: false
 }
+
+// A check of one's own is shown every call of a run. Package assert makes checks
+// from rules.
+func ExampleAssert() {
+	const run = `{"schema":"anvil.simulator.trace/v1","seq":1,"requestId":"r1","tool":"tickets_get","status":404}
+{"schema":"anvil.simulator.trace/v1","seq":2,"requestId":"r2","tool":"tickets_list","status":200}
+`
+	failed := &failures{}
+	side, err := trace.Assert(context.Background(), trace.Input{Name: "run.jsonl", Reader: strings.NewReader(run)}, "last", failed)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(side)
+	fmt.Println(strings.Join(failed.calls, "\n"))
+	// Output:
+	// run.jsonl: 2 calls
+	// call 1: tickets_get -> 404
+}
+
+// failures collects the calls that failed.
+type failures struct{ calls []string }
+
+func (f *failures) Call(_ trace.Line, v *trace.View) error {
+	if v.Status() >= "400" {
+		f.calls = append(f.calls, v.Describe())
+	}
+	return nil
+}
+
+func (f *failures) End() error { return nil }
+
+func ExampleSelector() {
+	filter, err := (&trace.Selector{Status: []string{"4xx"}, Tool: []string{"tickets_*"}}).Compile()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var v trace.View
+	v.Reset([]byte(`{"seq":1,"tool":"tickets_get","status":404}`))
+	fmt.Println(filter.Match(&v))
+	// Output:
+	// true <nil>
+}

@@ -39,6 +39,15 @@ func FuzzDiff(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b []byte, ignore string, mode byte) {
 		o := DiffOptions{Ignore: []string{ignore}, Align: []Align{AlignAuto, AlignSeq, AlignCall}[mode%3], Bytes: mode&8 != 0,
 			Run: []string{"last", "all", "1"}[mode/3%3], Max: int(mode/16) - 1, Workers: 1}
+		if mode&16 != 0 {
+			o.Only = []string{ignore, "/response/**"}
+		}
+		if mode&32 != 0 {
+			o.Tolerance = []Tolerance{{Amount: "1%"}, {Path: ignore, Amount: "0.5"}}
+		}
+		if mode&64 != 0 {
+			o.Rename = []string{"ids", "times", "/**/next"}
+		}
 		in := func(name string, data []byte) Input { return Input{Name: name, Reader: bytes.NewReader(data)} }
 		show := func(r *Report, err error) string {
 			if err != nil {

@@ -71,7 +71,7 @@ func TestLineReaderNumbersAndOffsets(t *testing.T) {
 	const data = "\xEF\xBB\xBF{\"a\":1}\r\n\n  \n{\"b\":2}\n{\"c\":3}"
 	src := &source{name: "x", r: strings.NewReader(data), size: int64(len(data))}
 	lines := newLineReader(src, 0, src.size, 0)
-	want := []line{{[]byte(`{"a":1}`), 3, 1, true}, {[]byte(`{"b":2}`), 16, 4, true}, {[]byte(`{"c":3}`), 24, 5, false}}
+	want := []line{{[]byte(`{"a":1}`), 3, 1, true, 0}, {[]byte(`{"b":2}`), 16, 4, true, 0}, {[]byte(`{"c":3}`), 24, 5, false, 0}}
 	for _, w := range want {
 		got, err := lines.read()
 		if err != nil || string(got.text) != string(w.text) || got.offset != w.offset || got.number != w.number || got.ended != w.ended {

@@ -37,6 +37,17 @@ func appendKeyInt[N int | int64](dst []byte, key string, n N) []byte {
 	return strconv.AppendInt(append(append(append(dst, ",\""...), key...), "\":"...), int64(n), 10)
 }
 
+func appendKeyList(dst []byte, key string, list []string) []byte {
+	dst = append(append(append(dst, ",\""...), key...), "\":["...)
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = canon.AppendString(dst, s)
+	}
+	return append(dst, ']')
+}
+
 func (r *Report) appendHeader(dst []byte) []byte {
 	dst = append(dst, `{"type":"header","baseline":`...)
 	dst = r.Baseline.append(dst)
@@ -48,14 +59,20 @@ func (r *Report) appendHeader(dst []byte) []byte {
 	dst = appendKeyString(dst, "run", r.Options.Run)
 	dst = strconv.AppendBool(append(dst, `,"unordered":`...), r.Options.Unordered)
 	dst = strconv.AppendBool(append(dst, `,"bytes":`...), r.Options.Bytes)
-	dst = append(dst, `,"ignore":[`...)
-	for i, p := range r.Options.Ignore {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = canon.AppendString(dst, p)
+	dst = appendKeyList(dst, "ignore", r.Options.Ignore)
+	if len(r.Options.Only) > 0 {
+		dst = appendKeyList(dst, "only", r.Options.Only)
 	}
-	dst = append(dst, ']')
+	if len(r.Options.Tolerance) > 0 {
+		var list []string
+		for _, t := range r.Options.Tolerance {
+			list = append(list, t.String())
+		}
+		dst = appendKeyList(dst, "tolerance", list)
+	}
+	if len(r.Options.Rename) > 0 {
+		dst = appendKeyList(dst, "rename", r.Options.Rename)
+	}
 	if r.First != nil {
 		dst = append(dst, `,"first":`...)
 		dst = append(r.First.appendCall(dst, string(r.First.Kind)), '}')
@@ -105,6 +122,9 @@ func (c *Call) appendFinding(dst []byte, f *Finding) []byte {
 	if f.New != nil {
 		dst = append(append(dst, `,"new":`...), f.New...)
 	}
+	if f.Note != "" {
+		dst = appendKeyString(dst, "note", f.Note)
+	}
 	return append(dst, "}\n"...)
 }
 
@@ -126,7 +146,29 @@ func (r *Report) appendSummary(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = canon.AppendString(append(dst, `{"pattern":`...), p)
-		dst = append(appendKeyInt(dst, "differences", r.Ignored[i]), '}')
+		dst = appendKeyInt(dst, "differences", r.Ignored[i])
+		if reason := r.Options.Reasons[p]; reason != "" {
+			dst = appendKeyString(dst, "reason", reason)
+		}
+		dst = append(dst, '}')
 	}
-	return append(dst, "]}\n"...)
+	dst = append(dst, ']')
+	if len(r.Options.Only) > 0 {
+		dst = appendKeyInt(dst, "outside", r.Outside)
+	}
+	for i, t := range r.Options.Tolerance {
+		sep := ","
+		if i == 0 {
+			sep = `,"tolerated":[`
+		}
+		dst = canon.AppendString(append(append(dst, sep...), `{"tolerance":`...), t.String())
+		dst = append(appendKeyInt(dst, "numbers", r.Tolerated[i]), '}')
+	}
+	if len(r.Options.Tolerance) > 0 {
+		dst = append(dst, ']')
+	}
+	if len(r.Options.Rename) > 0 {
+		dst = appendKeyInt(dst, "renamed", r.Renamed)
+	}
+	return append(dst, "}\n"...)
 }

@@ -20,6 +20,7 @@ type line struct {
 	offset int64
 	number int  // 1-based
 	ended  bool // by a line break; the last line of a cut file is not
+	index  int  // among the calls that are compared, from 0; set where lines are paired
 }
 
 // A lineReader reads the lines of a part of a source.

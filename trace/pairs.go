@@ -41,7 +41,7 @@ func (d *differ) runs(ctx context.Context, a, b run, sum *tally) (Align, error) 
 // seqSteps pairs by seq. strict gives up where a side lacks one.
 func (d *differ) seqSteps(ctx context.Context, a, b run, strict bool, emit func(step) error) error {
 	if a.ascending && b.ascending {
-		return mergeSeq(ctx, newSide(d.a, a), newSide(d.b, b), strict, emit)
+		return d.mergeSeq(ctx, newSide(d.a, a), newSide(d.b, b), strict, emit)
 	}
 	placesA, placesB, err := d.index(ctx, a, b)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *differ) seqSteps(ctx context.Context, a, b run, strict bool, emit func(
 	bySeq := func(x, y place) int { return cmp.Compare(x.seq, y.seq) }
 	slices.SortFunc(placesA, bySeq)
 	slices.SortFunc(placesB, bySeq)
-	return mergeSeq(ctx, &indexSide{f: fetcher{src: d.a}, places: placesA}, &indexSide{f: fetcher{src: d.b}, places: placesB}, strict, emit)
+	return d.mergeSeq(ctx, &indexSide{f: fetcher{src: d.a}, places: placesA}, &indexSide{f: fetcher{src: d.b}, places: placesB}, strict, emit)
 }
 
 func (d *differ) index(ctx context.Context, a, b run) (x, y []place, err error) {
@@ -73,11 +73,13 @@ func (d *differ) callSteps(ctx context.Context, a, b run, emit func(step) error)
 			if st.a, err = fetchA.line(placesA[p.a]); err != nil {
 				return err
 			}
+			st.a.index = int(p.a)
 		}
 		if p.b >= 0 {
 			if st.b, err = fetchB.line(placesB[p.b]); err != nil {
 				return err
 			}
+			st.b.index = int(p.b)
 		}
 		if err := emit(st); err != nil {
 			return err
@@ -121,9 +123,11 @@ func (s *indexSide) read() (line, error) {
 
 func (s *indexSide) seq(line) (int64, error) { return s.places[s.next-1].seq, nil }
 
-// mergeSeq emits the pairs of two sides whose seq rises.
-func mergeSeq(ctx context.Context, a, b lineSide, strict bool, emit func(step) error) error {
-	same := 0
+// mergeSeq emits the pairs of two sides whose seq rises. A renaming needs to see
+// equal lines too.
+func (d *differ) mergeSeq(ctx context.Context, a, b lineSide, strict bool, emit func(step) error) error {
+	same, skipEqual := 0, len(d.opts.Rename) == 0
+	nA, nB := 0, 0 // calls read before
 	la, errA := a.read()
 	lb, errB := b.read()
 	for {
@@ -133,8 +137,8 @@ func mergeSeq(ctx context.Context, a, b lineSide, strict bool, emit func(step) e
 		if same&0xFFFF == 0xFFFF && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if errA == nil && errB == nil && bytes.Equal(la.text, lb.text) {
-			same++
+		if skipEqual && errA == nil && errB == nil && bytes.Equal(la.text, lb.text) {
+			same, nA, nB = same+1, nA+1, nB+1
 			la, errA = a.read()
 			lb, errB = b.read()
 			continue
@@ -144,6 +148,7 @@ func mergeSeq(ctx context.Context, a, b lineSide, strict bool, emit func(step) e
 			return err
 		}
 		st.same, same = same, 0
+		st.a.index, st.b.index = nA, nB
 		if strict && takeA != takeB {
 			return errNotBySeq
 		}
@@ -151,9 +156,11 @@ func mergeSeq(ctx context.Context, a, b lineSide, strict bool, emit func(step) e
 			return err
 		}
 		if takeA {
+			nA++
 			la, errA = a.read()
 		}
 		if takeB {
+			nB++
 			lb, errB = b.read()
 		}
 	}

@@ -26,7 +26,15 @@ type patterns struct {
 	texts []string
 	segs  []segment
 	start state
+	// groups of patterns by what they are for, each after the one before
+	ignores int // the first ones leave out
+	only    span
+	within  span
+	rename  span
 }
+
+// A span is a range of patterns.
+type span struct{ from, to int }
 
 type segment struct {
 	kind segKind
@@ -44,29 +52,39 @@ const (
 )
 
 func compilePatterns(option string, texts []string) (*patterns, error) {
-	p := &patterns{texts: texts}
-	for i, text := range texts {
+	p := &patterns{}
+	_, err := p.add(option, texts)
+	p.ignores = len(p.texts)
+	return p, err
+}
+
+// add compiles more patterns and returns their range.
+func (p *patterns) add(option string, texts []string) (span, error) {
+	first := len(p.texts)
+	p.texts = append(p.texts, texts...)
+	for k, text := range texts {
+		i := first + k
 		if !strings.HasPrefix(text, "/") {
-			return nil, &OptionError{Option: option, Msg: fmt.Sprintf("found %q, want a JSON Pointer", text),
+			return span{}, &OptionError{Option: option, Msg: fmt.Sprintf("found %q, want a JSON Pointer", text),
 				Next: "such as /provider/meta, /response/items/*/id or /**/updated_at"}
 		}
 		at := len(p.segs)
 		for seg := range strings.SplitSeq(text[1:], "/") {
 			s, err := parseSegment(seg)
 			if err != nil {
-				return nil, &OptionError{Option: option, Msg: fmt.Sprintf("%q: %v", text, err)}
+				return span{}, &OptionError{Option: option, Msg: fmt.Sprintf("%q: %v", text, err)}
 			}
 			s.pat = i
 			p.segs = append(p.segs, s)
 		}
 		p.segs = append(p.segs, segment{kind: segEnd, pat: i})
 		if len(p.segs) > maxSegments {
-			return nil, &OptionError{Option: option, Msg: fmt.Sprintf("more than %d path segments in all patterns together", maxSegments),
+			return span{}, &OptionError{Option: option, Msg: fmt.Sprintf("more than %d path segments in all patterns together", maxSegments),
 				Next: "join patterns with * and **"}
 		}
 		p.enter(&p.start, at)
 	}
-	return p, nil
+	return span{first, len(p.texts)}, nil
 }
 
 func parseSegment(seg string) (segment, error) {
@@ -139,17 +157,30 @@ func advance[S string | []byte](p *patterns, s state, name S) (next state) {
 	return next
 }
 
-// match returns the first pattern that matches the whole path, -1 without one.
-func (p *patterns) match(s state) int {
-	if s.none() {
+// match returns the first pattern that leaves the whole path out, -1 without one.
+func (p *patterns) match(s state) int { return p.matchIn(s, span{0, p.ignores}) }
+
+// matchIn returns the first pattern of a group that matches the whole path.
+func (p *patterns) matchIn(s state, g span) int {
+	if g.from == g.to || s.none() {
 		return -1
 	}
 	for i := range p.segs {
-		if p.segs[i].kind == segEnd && s.has(i) {
+		if p.segs[i].kind == segEnd && s.has(i) && p.segs[i].pat >= g.from && p.segs[i].pat < g.to {
 			return p.segs[i].pat
 		}
 	}
 	return -1
+}
+
+// alive reports whether a pattern of a group can match further on.
+func (p *patterns) alive(s state, g span) bool {
+	for i := range p.segs {
+		if s.has(i) && p.segs[i].pat >= g.from && p.segs[i].pat < g.to {
+			return true
+		}
+	}
+	return false
 }
 
 // appendPointer appends one segment to a JSON Pointer.

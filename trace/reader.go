@@ -9,6 +9,8 @@ type Line struct {
 	Run    int   // from 1; a new run begins where a seq comes again
 	Number int   // of the line in the trace, 1-based
 	Offset int64 // bytes from the start of the trace, decompressed
+
+	name string // of the trace, for errors
 }
 
 // A Reader reads a trace line by line. Lines are given byte for byte; a byte
@@ -54,7 +56,7 @@ func (r *Reader) Read() (Line, error) {
 		r.seen = seqSet{}
 	}
 	r.seen.add(h.seq)
-	return Line{Text: ln.text, Seq: h.seq, Run: r.run, Number: ln.number, Offset: ln.offset}, nil
+	return Line{Text: ln.text, Seq: h.seq, Run: r.run, Number: ln.number, Offset: ln.offset, name: r.src.name}, nil
 }
 
 // Close closes the trace and removes a temporary file.

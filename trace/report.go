@@ -20,12 +20,69 @@ type Report struct {
 	// Ignored counts, for each pattern of Options.Ignore in order, the values
 	// that differ and were left out.
 	Ignored []int
+	// Tolerated counts, for each of Options.Tolerance, the numbers that differ
+	// and are near enough.
+	Tolerated []int
+	// Outside counts what differs outside Options.Only, whole subtrees as one.
+	Outside int
+	// Renamed counts the values that have another one in the other run, under
+	// Options.Rename.
+	Renamed int
 	// Calls are the findings in the baseline's order, Options.Max of them.
 	Calls []Call
 	// Findings counts all findings, those beyond Options.Max too.
 	Findings int
 	// First is where the runs first diverged, nil when they are equal.
 	First *Call
+}
+
+// An Excuse counts the differences that an option made none.
+type Excuse struct {
+	Option string // "ignore", "only", "tolerance" or "rename"
+	Rule   string // the pattern; "" for what --only and --rename count together
+	Count  int
+	Reason string // from DiffOptions.Reasons, "" without one
+}
+
+// String is the line of a report: "ignored: 3 differences at /provider/meta/** (timing)".
+func (e Excuse) String() string {
+	text := ""
+	switch e.Option {
+	case "ignore":
+		text = "ignored: " + plural(e.Count, "difference") + " at " + e.Rule
+	case "only":
+		text = "left out by --only: " + plural(e.Count, "difference")
+	case "tolerance":
+		text = "tolerated: " + plural(e.Count, "number") + " within " + e.Rule
+	case "rename":
+		text = "renamed: " + plural(e.Count, "value")
+	}
+	if e.Reason != "" {
+		text += " (" + e.Reason + ")"
+	}
+	return text
+}
+
+// Excused lists what the options made no difference, zeros too, so that a rule
+// that does nothing any more shows. It is empty for identical inputs.
+func (r *Report) Excused() (list []Excuse) {
+	if r.Identical {
+		return nil
+	}
+	o := &r.Options
+	for i, p := range o.Ignore {
+		list = append(list, Excuse{"ignore", p, r.Ignored[i], o.Reasons[p]})
+	}
+	if len(o.Only) > 0 {
+		list = append(list, Excuse{"only", "", r.Outside, ""})
+	}
+	for i, t := range o.Tolerance {
+		list = append(list, Excuse{"tolerance", t.String(), r.Tolerated[i], o.Reasons[t.Path]})
+	}
+	if len(o.Rename) > 0 {
+		list = append(list, Excuse{"rename", "", r.Renamed, ""})
+	}
+	return list
 }
 
 // Equal reports whether nothing differs under the options.
@@ -47,6 +104,8 @@ type Call struct {
 	Stage    Stage
 	Findings []Finding // of a changed or moved call, those within Options.Max
 	More     int       // findings beyond them
+	// OldLine and NewLine are the entries themselves, under DiffOptions.Lines.
+	OldLine, NewLine json.RawMessage
 }
 
 // CallKind tells what happened to a call.
@@ -63,6 +122,7 @@ const (
 // A Ref names a call in its trace.
 type Ref struct {
 	Seq    int64
+	Index  int    // among the calls compared of its run, from 0
 	Line   int    // 1-based
 	Offset int64  // bytes from the start of the trace, decompressed
 	Tool   string // "" when no operation was found
@@ -75,6 +135,7 @@ type Finding struct {
 	Path string          // JSON Pointer into the entry; array indexes are the baseline's, of an added element the other's
 	Old  json.RawMessage // nil when added
 	New  json.RawMessage // nil when removed
+	Note string          // why it counts, where that is not plain: a renaming that does not hold
 }
 
 // FindingKind tells how a value differs.

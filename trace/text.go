@@ -89,6 +89,15 @@ func (o DiffOptions) describe() string {
 	for _, p := range o.Ignore {
 		text += " --ignore " + quoteArg(clean(p))
 	}
+	for _, p := range o.Only {
+		text += " --only " + quoteArg(clean(p))
+	}
+	for _, p := range o.Tolerance {
+		text += " --tolerance " + quoteArg(clean(p.String()))
+	}
+	for _, p := range o.Rename {
+		text += " --rename " + quoteArg(clean(p))
+	}
 	return text
 }
 
@@ -180,6 +189,13 @@ func (t *textWriter) findings(group []Finding) {
 		}
 		t.line("", "  %s", where)
 	}
+	if f.Note != "" {
+		t.line("", "    (%s)", clean(f.Note))
+	}
+	if lines := unifiedStrings(f.Old, f.New); lines != nil {
+		t.unified(lines)
+		return
+	}
 	old, new := showPair(f.Old, f.New)
 	if f.Old != nil {
 		t.line(red, "    - %s", old)
@@ -231,8 +247,8 @@ func (t *textWriter) summary(r *Report) {
 	if len(r.Calls) > 0 {
 		t.WriteByte('\n')
 	}
-	for i, p := range r.Options.Ignore {
-		t.line("", "ignored: %s at %s", plural(r.Ignored[i], "difference"), clean(p))
+	for _, e := range r.Excused() {
+		t.line("", "%s", clean(e.String()))
 	}
 	if r.Equal() {
 		t.line(green, "equal: %s", plural(r.Same, "call"))
@@ -282,4 +298,36 @@ func clean(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// String names the call: "call 3 changed: tickets_get, GET /tickets/T-1".
+func (c *Call) String() string { return c.describe() }
+
+// Details are the lines that [Report.WriteText] writes below the call's name.
+func (c *Call) Details() []string {
+	var b bytes.Buffer
+	t := &textWriter{Writer: bufio.NewWriter(&b)}
+	for _, group := range groupFindings(c.Findings) {
+		t.findings(group)
+	}
+	t.Flush()
+	if b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+// String describes a side: "golden.jsonl: run 2 of 2 (the last), 7 calls".
+func (s Side) String() string { return clean(displayName(s.Name)) + s.describe() }
+
+// String spells the options that change what counts as on the command line.
+func (o DiffOptions) String() string { return o.describe() }
+
+// CleanLines is [Clean] for a text of lines.
+func CleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = clean(l)
+	}
+	return strings.Join(lines, "\n")
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -13,10 +14,15 @@ import (
 type tally struct {
 	same, changed, missing, inserted, moved int
 	findings                                int
-	ignored                                 []int
+	ignored, tolerated                      []int
+	outside, renamed                        int
 	calls                                   []Call
 	room                                    int // findings that calls may still hold; negative: any number
 	first                                   *Call
+}
+
+func (d *differ) newTally(room int) *tally {
+	return &tally{ignored: make([]int, len(d.opts.Ignore)), tolerated: make([]int, len(d.opts.Tolerance)), room: room}
 }
 
 // merge adds part, which may hold more calls than there is room for.
@@ -33,6 +39,11 @@ func (t *tally) merge(part *tally) {
 	for i := range t.ignored {
 		t.ignored[i] += part.ignored[i]
 	}
+	for i := range t.tolerated {
+		t.tolerated[i] += part.tolerated[i]
+	}
+	t.outside += part.outside
+	t.renamed += part.renamed
 	if t.first == nil {
 		t.first = part.first
 	}
@@ -61,6 +72,7 @@ func (t *tally) keep(c Call) {
 func (t *tally) report(r *Report) {
 	r.Same, r.Changed, r.Missing, r.Inserted, r.Moved = t.same, t.changed, t.missing, t.inserted, t.moved
 	r.Findings, r.Calls, r.First = t.findings, t.calls, t.first
+	r.Outside, r.Renamed = t.outside, t.renamed
 }
 
 // A job says how the pairs of one attempt are compared.
@@ -125,7 +137,7 @@ func (d *differ) compare(ctx context.Context, j job, room int, produce func(emit
 			}
 		})
 	}
-	sum := &tally{ignored: make([]int, len(d.opts.Ignore)), room: room}
+	sum := d.newTally(room)
 	collected := make(chan error, 1)
 	go func() { collected <- collect(ctx, cancel, order, sum) }()
 	err := feed(ctx, jobs, order, produce)
@@ -195,14 +207,15 @@ type worker struct {
 	d *differ
 	job
 	quick quick
+	names *renamer // nil without --rename
 }
 
 func newWorker(d *differ, j job) *worker {
-	return &worker{d: d, job: j, quick: quick{pats: j.pats, ignored: make([]int, len(j.pats.texts))}}
+	return &worker{d: d, job: j, quick: quick{pats: j.pats, ignored: make([]int, j.pats.ignores)}, names: newRenamer(d.opts.Rename)}
 }
 
 func (w *worker) run(b *batch) {
-	b.out = tally{ignored: make([]int, len(w.d.opts.Ignore)), room: w.d.opts.Max}
+	b.out = *w.d.newTally(w.d.opts.Max)
 	for i, st := range b.steps {
 		s := b.spans[i]
 		st.a.text, st.b.text = b.buf[s[0]:s[1]], b.buf[s[2]:s[3]]
@@ -219,7 +232,7 @@ func (w *worker) step(st step, out *tally) error {
 	if !hasA && !hasB {
 		return nil // the count of equal pairs at the end
 	}
-	if hasA && hasB && !st.moved && !w.d.opts.Bytes && w.quickly(st) {
+	if hasA && hasB && !st.moved && !w.d.opts.Bytes && w.names == nil && w.quickly(st) {
 		out.same++
 		for i := range out.ignored {
 			out.ignored[i] += w.quick.ignored[i]
@@ -253,12 +266,14 @@ func (w *worker) closely(st step, hasA, hasB bool, out *tally) error {
 			return err
 		}
 		c.Old = refOf(a, st.a)
+		c.OldLine = w.keepLine(st.a)
 	}
 	if hasB {
 		if b, err = parseEntry(w.d.b.name, st.b); err != nil {
 			return err
 		}
 		c.New = refOf(b, st.b)
+		c.NewLine = w.keepLine(st.b)
 	}
 	switch {
 	case !hasB:
@@ -276,10 +291,11 @@ func (w *worker) closely(st step, hasA, hasB bool, out *tally) error {
 
 // pair adds the differences of two parsed entries.
 func (w *worker) pair(st step, a, b *canon.Value, c Call, out *tally) error {
-	if w.strict && !sameCall(st, w.pats) {
+	if w.strict && !w.sameCall(st, a, b) {
 		return errNotBySeq
 	}
-	cmp := comparer{pats: w.pats, bytes: w.d.opts.Bytes, room: max(w.d.opts.Max, -1), ignored: make([]int, len(w.pats.texts))}
+	cmp := comparer{pats: w.pats, opts: &w.d.opts, names: w.names, bytes: w.d.opts.Bytes, room: max(w.d.opts.Max, -1),
+		ignored: make([]int, w.pats.ignores), tolerated: make([]int, len(w.d.opts.Tolerance)), outside: len(w.d.opts.Only) > 0}
 	if w.byCall {
 		cmp.idA, cmp.idB = a.Get("requestId").Text(), b.Get("requestId").Text()
 	}
@@ -290,6 +306,11 @@ func (w *worker) pair(st step, a, b *canon.Value, c Call, out *tally) error {
 	for i := range out.ignored {
 		out.ignored[i] += cmp.ignored[i]
 	}
+	for i := range out.tolerated {
+		out.tolerated[i] += cmp.tolerated[i]
+	}
+	out.outside += cmp.left
+	out.renamed += w.names.take()
 	c.Findings, c.More = cmp.findings, cmp.count-len(cmp.findings)
 	c.Kind, c.Stage = CallChanged, stageOf(a, b, keys)
 	switch {
@@ -317,8 +338,20 @@ func (t *tally) found(c Call, findings int) {
 	t.keep(c)
 }
 
-func sameCall(st step, pats *patterns) bool {
-	a, okA := identify(st.a.text, pats)
-	b, okB := identify(st.b.text, pats)
+// sameCall reports whether a pair asks the same. Under a renaming the tool alone
+// tells, since what is asked for has another name.
+func (w *worker) sameCall(st step, x, y *canon.Value) bool {
+	a, okA := identify(st.a.text, w.pats)
+	b, okB := identify(st.b.text, w.pats)
+	if w.names != nil && x.Get("tool").Is(canon.String) {
+		return a.tool == b.tool
+	}
 	return okA == okB && a.tool == b.tool && a.call == b.call
+}
+
+func (w *worker) keepLine(ln line) []byte {
+	if !w.d.opts.Lines {
+		return nil
+	}
+	return bytes.Clone(bytes.Trim(ln.text, " \t\r"))
 }

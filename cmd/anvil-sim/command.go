@@ -38,6 +38,9 @@ func (o *serveOptions) serveCommand(ctx context.Context, stop func(), server *su
 func (o *serveOptions) runCommand(ctx context.Context, url string, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "ANVIL_BASE_URL="+url)
+	if o.trust != "" {
+		cmd.Env = append(cmd.Env, "ANVIL_CA_CERT="+o.trust, "NODE_EXTRA_CA_CERTS="+o.trust)
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.streams.In, o.streams.Out, o.streams.Err
 	// On a terminal the command is in the foreground group and has had the
 	// signal that ends this program; a TERM more does no harm.

@@ -19,7 +19,7 @@ func newProvider(s cli.Streams) *cobra.Command {
 		Long: `Bundled state providers. A provider speaks JSON-RPC 2.0 on stdin and stdout, one
 message a line; serve starts it with --provider-cmd.`,
 	}
-	cmd.AddCommand(newProviderSQLite(s))
+	cmd.AddCommand(newProviderSQLite(s), newProviderCassette(s), newProviderRecord(s))
 	return cmd
 }
 
@@ -50,7 +50,7 @@ func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flag
 	var doc *air.Document
 	if contract != "" {
 		var err error
-		if doc, err = air.Load(contract); err != nil {
+		if doc, err = loadContract(contract, "all"); err != nil { // what is served is for serve to say
 			return err
 		}
 	}

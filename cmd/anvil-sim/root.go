@@ -16,10 +16,12 @@ from a provider: a fixture database, or any program that answers one JSON line a
 request. The same calls give the same bytes.`,
 		Example: `  anvil-sim serve                                     # the built-in demo
   anvil-sim serve --fixtures app.sqlite               # any SQLite file as an API
+  anvil-sim serve --contract openapi.yaml --approve all   # a description as it is
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py"
   anvil-sim serve --contract ./bundle --trace calls.jsonl -- pytest -q`,
 	}
-	root.AddCommand(newServe(s), newProvider(s), newFixtures(s), newSimulate(s))
+	root.AddCommand(newServe(s), newReplay(s), newRecord(s), newCassette(s), newProvider(s), newFixtures(s), newSimulate(s),
+		newCompile(s), newApprove(s), newInspect(s), newLint(s), newDrift(s))
 	return root
 }
 

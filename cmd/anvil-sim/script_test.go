@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,12 +72,35 @@ func fetchOne(call []string) error {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client, err := fetchClient(os.Getenv("ANVIL_CA_CERT"))
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	fmt.Printf("%d %s\n", resp.StatusCode, text)
+	if os.Getenv("FETCH_PROTO") != "" {
+		fmt.Println(resp.Proto)
+	}
 	return err
+}
+
+// fetchClient trusts one more authority.
+func fetchClient(caFile string) (*http.Client, error) {
+	if caFile == "" {
+		return http.DefaultClient, nil
+	}
+	text, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate", caFile)
+	}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}, nil
 }

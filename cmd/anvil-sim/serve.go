@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 type serveOptions struct {
 	streams    cli.Streams
 	contract   string
+	approve    string
 	provider   string
 	fixtures   string
 	timeoutMS  int
@@ -35,9 +37,17 @@ type serveOptions struct {
 	validate   bool
 	facade     bool
 	cors       bool
+	tls        bool
+	tlsCert    string
+	tlsKey     string
+	admin      bool
+	adminToken string
 	strict     bool
 	slowMS     int
 	fixture    fixtureFlags
+
+	traceStart int64  // where this run begins in the trace file
+	trust      string // the certificate that clients of --tls trust
 }
 
 func newServe(s cli.Streams) *cobra.Command {
@@ -54,7 +64,8 @@ fixture database derives it from its tables. With no state either, a small demo
 is served.
 
 With a command after --, the command runs with ANVIL_BASE_URL set to the URL;
-when it ends the server stops, and its exit status is the command's.`,
+when it ends the server stops, and its exit status is the command's. With --tls
+it also has ANVIL_CA_CERT, the certificate to trust.`,
 		Example: `  anvil-sim serve
   anvil-sim serve --fixtures app.sqlite --port 8080
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py" --trace calls.jsonl
@@ -80,7 +91,8 @@ when it ends the server stops, and its exit status is the command's.`,
 
 func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, also gzipped")
+	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, or an API description with --approve; also gzipped")
+	f.StringVar(&o.approve, "approve", "", "serve an API description as the contract: reads, or all of it")
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
 	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
 	o.fixture.add(f)
@@ -94,6 +106,11 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.trace, "trace", "", "append one JSON line a call to this file")
 	f.BoolVar(&o.validate, "validate-values", false, "also refuse calls whose values do not match their declared schemas")
 	f.BoolVar(&o.facade, "protocol-facade", false, "serve SOAP, transcoded gRPC and queue operations at their synthesized paths")
+	f.BoolVar(&o.tls, "tls", false, "serve HTTPS with a certificate of an own authority, made on first use")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "serve HTTPS with this certificate (PEM)")
+	f.StringVar(&o.tlsKey, "tls-key", "", "the key of --tls-cert (PEM)")
+	f.BoolVar(&o.admin, "admin", false, "serve the control endpoints under /__anvil/: reset, trace, health")
+	f.StringVar(&o.adminToken, "admin-token", "", "token that control requests must carry; needed beyond the loopback interface (default $ANVIL_ADMIN_TOKEN)")
 	f.BoolVar(&o.cors, "cors", false, "let browsers of any origin call the server")
 	f.BoolVar(&o.strict, "graphql-strict", false, "execute GraphQL documents: every root field, literals, fragments, selection sets, validation")
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
@@ -123,6 +140,8 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("--seed: found %q, want a whole number from 0", o.seed)
+	case o.approve != "" && o.approve != "reads" && o.approve != "all":
+		return 0, fmt.Errorf("--approve: found %q, want reads or all", o.approve)
 	case o.port < 0 || o.port > 65535:
 		return 0, fmt.Errorf("--port: found %d, want 0 to 65535", o.port)
 	case o.timeoutMS < 1:
@@ -146,6 +165,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	}
 	var sink sim.TraceSink
 	if o.trace != "" {
+		o.traceStart = sizeOf(o.trace)
 		w, err := trace.OpenFile(o.trace)
 		if err != nil {
 			return err
@@ -175,14 +195,9 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
-	root := control(handler, st.db)
-	if o.cors {
-		root = surface.CORS(root)
-	}
-	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
-	server, err := surface.Listen(ctx, addr, root, log.New(o.streams.Err, "anvil-sim: ", 0))
+	server, err := o.listen(ctx, st, handler)
 	if err != nil {
-		return cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
+		return err
 	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -208,6 +223,33 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	return st.death()
 }
 
+// listen binds the handler with what the options put around it.
+func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handler) (*surface.Server, error) {
+	config, trust, err := o.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	if o.admin {
+		if handler, err = o.withAdmin(st, handler); err != nil {
+			return nil, err
+		}
+	}
+	if o.cors {
+		handler = surface.CORS(handler)
+	}
+	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
+	server, err := surface.Listen(ctx, addr, handler, &surface.ServerOptions{
+		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config,
+	})
+	if err != nil {
+		return nil, cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
+	}
+	if o.trust = trust; trust != "" {
+		o.say("clients must trust %s: curl --cacert, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS, REQUESTS_CA_BUNDLE", trust)
+	}
+	return server, nil
+}
+
 // report prints what went wrong beside a call or after the last one.
 func (o *serveOptions) report(err error) {
 	if err != nil {
@@ -221,10 +263,17 @@ func (o *serveOptions) say(format string, args ...any) {
 }
 
 // closeState ends the provider. The run is over: what goes wrong here is said,
-// and does not change the exit status, unless the provider had died.
+// and does not change the exit status. But a provider that ends with a code of its
+// own after its shutdown says that the answer is no (provider cassette with
+// --fail-miss), and so does serve. A shell's 128 and more tell of a signal, which
+// the shutdown itself may have sent.
 func (o *serveOptions) closeState(ctx context.Context, st *state) error {
-	if err := st.close(context.WithoutCancel(ctx)); err != nil && st.death() == nil {
+	died := st.death() != nil
+	if err := st.close(context.WithoutCancel(ctx)); err != nil && !died {
 		o.report(err)
 	}
-	return nil
+	if died || st.exit == nil || st.exit() <= 0 || st.exit() >= 128 {
+		return nil
+	}
+	return cli.Exit(cli.CodeNo, fmt.Errorf("the state provider ended with exit code %d after its shutdown", st.exit()))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -18,14 +19,19 @@ func TestMain(m *testing.M) {
 // TestScripts runs each script in testdata/script in a fresh folder. Beside
 // testscript's commands they have: pack gzip|zstd FILE..., which writes FILE.gz
 // or FILE.zst; cut third|break FILE, which takes its last third or its last byte
-// away.
+// away; doc generic|github FILE, a script of the guide to CI.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"pack": pack, "cut": cut},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"pack": pack, "cut": cut, "doc": docScript},
+		Setup: func(env *testscript.Env) error {
+			root, err := filepath.Abs("../..")
+			env.Setenv("REPO", root)
+			return err
+		},
 	})
 }
 

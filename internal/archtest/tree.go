@@ -17,7 +17,7 @@ import (
 )
 
 // A Tree is the Go source of one module, test files included. Folders named
-// testdata or vendor, and those that begin with a dot or an underscore, are
+// testdata or vendor, modules of their own, and those that begin with a dot or an underscore, are
 // left out.
 type Tree struct {
 	Module   string // module path, from go.mod
@@ -59,7 +59,7 @@ func Load(root fs.FS) (*Tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && ignored(path.Base(name)):
+		case d.IsDir() && (ignored(path.Base(name)) || otherModule(root, name)):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".go":
 			return nil
@@ -67,6 +67,15 @@ func Load(root fs.FS) (*Tree, error) {
 		return t.add(root, name)
 	})
 	return t, err
+}
+
+// otherModule reports whether a folder is a module of its own.
+func otherModule(root fs.FS, dir string) bool {
+	if dir == "." {
+		return false
+	}
+	_, err := fs.Stat(root, path.Join(dir, "go.mod"))
+	return err == nil
 }
 
 func ignored(base string) bool {

@@ -17,15 +17,15 @@ import (
 
 // send sends a recorded request over a connection of its own. The request is
 // written by hand: its target and its headers go out as they were recorded.
-func send(origin string, request *canon.Value) answer {
-	a, err := exchange(origin, request)
+func send(origin string, request *canon.Value, sent func()) answer {
+	a, err := exchange(origin, request, sent)
 	if err != nil {
 		return answer{err: err}
 	}
 	return a
 }
 
-func exchange(origin string, request *canon.Value) (answer, error) {
+func exchange(origin string, request *canon.Value, sent func()) (answer, error) {
 	u, err := url.Parse(origin)
 	if err != nil {
 		return answer{}, err
@@ -45,6 +45,9 @@ func exchange(origin string, request *canon.Value) (answer, error) {
 	}
 	if _, err := io.WriteString(conn, message); err != nil {
 		return answer{}, err
+	}
+	if sent != nil {
+		sent()
 	}
 	return readAnswer(conn, origin, request.Get("method").Text())
 }

@@ -136,7 +136,7 @@ func (r *running) drive() error {
 func (r *running) exchange(i int, e *canon.Value) {
 	members := e.Get("parallel").Elems()
 	if members == nil {
-		r.check(fmt.Sprintf("exchange %d", i+1), e, send(r.origin, e.Get("request")))
+		r.check(fmt.Sprintf("exchange %d", i+1), e, send(r.origin, e.Get("request"), nil))
 		return
 	}
 	got := make([]answer, len(members))
@@ -144,10 +144,17 @@ func (r *running) exchange(i int, e *canon.Value) {
 	began := time.Now()
 	for k, m := range members {
 		done[k] = make(chan struct{})
+		sent := make(chan struct{})
 		go func() {
-			got[k] = send(r.origin, m.Get("request"))
+			got[k] = send(r.origin, m.Get("request"), func() { close(sent) })
 			close(done[k])
 		}()
+		// The stagger counts from when the request is out, however long a busy
+		// machine takes to dial.
+		select {
+		case <-done[k]:
+		case <-sent:
+		}
 		select {
 		case <-done[k]:
 		case <-time.After(millis(e.Get("staggerMs"), 50)):

@@ -228,6 +228,19 @@ func (p *Process) Initialize(ctx context.Context, params *provider.InitializePar
 	return result, nil
 }
 
+// Reset asks the provider to go back to its first state. Only one that announced
+// the method in its [provider.InitializeResult] understands it.
+func (p *Process) Reset(ctx context.Context, seed uint32) error {
+	a := p.conn.ask(ctx, provider.MethodReset, fmt.Appendf(nil, `{"seed":%d}`, seed))
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.failure != nil:
+		return fmt.Errorf("the state provider did not reset: %w", a.failure)
+	}
+	return nil
+}
+
 // Invoke asks the provider one request, which it freezes. The error is a
 // *[provider.TransportError] when there is no answer (the deadline passed, the
 // provider died, it answered with a JSON-RPC error, ctx ended), or a
@@ -240,7 +253,9 @@ func (p *Process) Invoke(ctx context.Context, req *provider.Request) (*provider.
 	case a.err != nil:
 		return nil, a.err
 	case a.failure != nil:
-		return nil, unavailable("State provider could not process the request: %v", a.failure)
+		e := unavailable("State provider could not process the request: %v", a.failure)
+		e.Data = a.failure.Data
+		return nil, e
 	case a.result == nil:
 		return nil, &provider.MalformedError{Reason: "expected a 'result' or an 'error'"}
 	}
@@ -263,6 +278,18 @@ func (p *Process) Err() error {
 		return p.death
 	default:
 		return nil
+	}
+}
+
+// ExitCode is the exit code of a provider that has ended by itself, after
+// shutdown or before; -1 while it runs and when a signal ended it. A provider that
+// checks something says with a code other than 0 that the answer is no.
+func (p *Process) ExitCode() int {
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	default:
+		return -1
 	}
 }
 

@@ -109,24 +109,23 @@ func (g *graphqlEndpoint) serve(ctx context.Context, in *inbound, q *graphqlQuer
 	if b == nil {
 		call := in.call(seq, g.h.sim)
 		call.Unknown = "graphql " + key
-		out := g.h.do(ctx, call)
-		return g.record(in, out, errorsBody(out.Result.Error)), out.RequestID
+		return g.call(ctx, in, call, func(out *sim.Outcome) sim.Raw { return errorsBody(out.Result.Error) })
 	}
 	r := b.request(in, q.variables)
-	out := g.h.do(ctx, r.call(seq, g.h.sim))
-	body := errorsBody(out.Result.Error)
-	if out.Result.OK {
-		body = dataBody(key, r.value(&out.Result))
-	}
-	return g.record(r.shown, out, body), out.RequestID
+	return g.call(ctx, r.shown, r.call(seq, g.h.sim), func(out *sim.Outcome) sim.Raw {
+		if out.Result.OK {
+			return dataBody(key, r.value(&out.Result))
+		}
+		return errorsBody(out.Result.Error)
+	})
 }
 
-// record writes the trace line of a call and makes its response: 200 always, and
-// without the provider's headers.
-func (g *graphqlEndpoint) record(in *inbound, out *sim.Outcome, body sim.Raw) *response {
-	resp := &response{status: http.StatusOK, body: body}
-	g.h.record(in, out, resp)
-	return resp
+// call answers a call: 200 always, and without the provider's headers.
+func (g *graphqlEndpoint) call(ctx context.Context, in *inbound, c *sim.Call, body func(*sim.Outcome) sim.Raw) (*response, string) {
+	out, resp := g.h.call(ctx, in, c, func(out *sim.Outcome) *response {
+		return &response{status: http.StatusOK, body: body(out)}
+	})
+	return resp, out.RequestID
 }
 
 // find finds the operation of a query: by operationName, then by the exact

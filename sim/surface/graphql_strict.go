@@ -2,6 +2,7 @@ package surface
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -136,20 +137,21 @@ func (g *graphqlEndpoint) execute(ctx context.Context, in *inbound, q *graphqlQu
 			seq = g.h.sim.Next()
 		}
 		r := g.bindings[f.Binding].request(in, f.Variables)
-		out := g.h.do(ctx, r.call(seq, g.h.sim))
-		part := answerField(f, r, &out.Result)
-		body := part.body()
-		if e := out.Result.Error; e != nil && len(req.Fields) == 1 && isErrorsBody(e.Body) {
-			body = e.Body
-			resp.body = body
-		}
-		if recorded := g.record(r.shown, out, body); resp.traceError == "" {
-			resp.traceError = recorded.traceError
+		shown, id := g.call(ctx, r.shown, r.call(seq, g.h.sim), func(out *sim.Outcome) sim.Raw {
+			part := answerField(f, r, &out.Result)
+			all.join(part)
+			if e := out.Result.Error; e != nil && len(req.Fields) == 1 && isErrorsBody(e.Body) {
+				resp.body = e.Body
+				return e.Body
+			}
+			return part.body()
+		})
+		if resp.traceError == "" {
+			resp.traceError = shown.traceError
 		}
 		if requestID == "" {
-			requestID = out.RequestID
+			requestID = id
 		}
-		all.join(part)
 	}
 	if requestID == "" {
 		return g.local(in, seq, &sim.Result{OK: true, Output: append(append([]byte{'{'}, all.data...), '}')}, all.body())
@@ -213,5 +215,7 @@ func (g *graphqlEndpoint) refuse(in *inbound, seq int, errs []*graphql.Error) (*
 // traced all the same.
 func (g *graphqlEndpoint) local(in *inbound, seq int, result *sim.Result, body sim.Raw) (*response, string) {
 	out := &sim.Outcome{Seq: seq, RequestID: "r" + strconv.Itoa(seq), Result: *result}
-	return g.record(in, out, body), out.RequestID
+	resp := &response{status: http.StatusOK, body: body}
+	g.h.record(in, out, resp)
+	return resp, out.RequestID
 }

@@ -159,20 +159,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		resp.write(w, requestID)
 		return
 	}
-	out := h.do(r.Context(), in.decode(seq, params, h.sim))
-	resp := respond(in, out)
-	h.record(in, out, resp)
+	out, resp := h.call(r.Context(), in, in.decode(seq, params, h.sim), func(out *sim.Outcome) *response {
+		return respond(in, out)
+	})
 	resp.write(w, out.RequestID)
 }
 
-// do answers a call. The call outlives its client: a provider may have committed
-// it, and its trace line is owed either way.
-func (h *Handler) do(ctx context.Context, c *sim.Call) *sim.Outcome {
+// call answers a call: it is put to the simulator, shaped, and traced as shown.
+// It outlives its client: a provider may have committed it, and its trace line
+// is owed either way.
+func (h *Handler) call(ctx context.Context, shown *inbound, c *sim.Call, shape func(*sim.Outcome) *response) (*sim.Outcome, *response) {
 	out := h.sim.Do(context.WithoutCancel(ctx), c)
+	// A repeat that waits for this call goes on once its line is written, so
+	// that the trace has the call before its replay.
+	defer out.Release()
 	if out.Slow && h.opts.Slow > 0 {
 		wait(ctx, h.opts.Slow)
 	}
-	return out
+	resp := shape(out)
+	h.record(shown, out, resp)
+	return out, resp
 }
 
 // record writes the trace line of a call, before its response leaves.

@@ -20,13 +20,14 @@ type response struct {
 	link       string
 	warnings   []string
 	traceError string
+	miss       string // what a replaying provider has no recording of
 }
 
 // respond puts an outcome into the wire form of its operation.
 func respond(in *inbound, out *sim.Outcome) *response {
 	r := &out.Result
 	if !r.OK {
-		resp := &response{status: r.Error.Status, body: r.Error.Body}
+		resp := &response{status: r.Error.Status, body: r.Error.Body, miss: missText(r.Error.Miss)}
 		if resp.status == http.StatusNoContent {
 			resp.body = nil
 		}
@@ -45,6 +46,24 @@ func respond(in *inbound, out *sim.Outcome) *response {
 	}
 	resp.takeHeaders(r.Headers)
 	return resp
+}
+
+// missText is a miss as a header value: its reason, else all of it, on one line
+// of ASCII.
+func missText(miss sim.Raw) string {
+	if miss == nil {
+		return ""
+	}
+	text := string(miss)
+	if reason, ok := canon.Lookup(miss, "reason"); ok && len(reason) > 0 && reason[0] == '"' {
+		text = canon.Unquote(reason)
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // successStatus is the status of a success. A declared 204 serves an empty
@@ -105,7 +124,7 @@ func (r *response) takeHeaders(headers []sim.Header) {
 // id, its trace error, and the framing of the body.
 func ownHeader(lower string) bool {
 	switch lower {
-	case "x-request-id", "x-anvil-trace-error", "content-type", "content-length", "content-encoding",
+	case "x-request-id", "x-anvil-trace-error", "x-anvil-miss", "content-type", "content-length", "content-encoding",
 		"transfer-encoding", "connection", "keep-alive", "upgrade", "trailer", "te", "date":
 		return true
 	}
@@ -121,6 +140,9 @@ func (r *response) write(w http.ResponseWriter, requestID string) {
 	}
 	if r.link != "" {
 		h["Link"] = []string{"<" + r.link + `>; rel="next"`}
+	}
+	if r.miss != "" {
+		h["X-Anvil-Miss"] = []string{r.miss}
 	}
 	if r.traceError != "" {
 		h["X-Anvil-Trace-Error"] = []string{latin1(r.traceError)}

@@ -135,10 +135,29 @@ func appendSegments(dst []string, path string) []string {
 	}
 }
 
+// sameLiteral compares still-encoded texts; the letter case of an escape's
+// digits is the client's choice.
+func sameLiteral(template, sent string) bool {
+	if template == sent {
+		return true
+	}
+	if len(template) != len(sent) || strings.IndexByte(template, '%') < 0 {
+		return false
+	}
+	for i := 0; i < len(sent); i++ {
+		if sent[i] == '%' && template[i] == '%' && i+2 < len(sent) && strings.EqualFold(sent[i:i+3], template[i:i+3]) {
+			i += 2
+		} else if sent[i] != template[i] {
+			return false
+		}
+	}
+	return true
+}
+
 func (r *route) match(segments []string) (params []string, ok bool) {
 	for i := range r.segments {
 		s := &r.segments[i]
-		if len(s.names) == 0 && s.literal != segments[i] || segments[i] == "" {
+		if len(s.names) == 0 && !sameLiteral(s.literal, segments[i]) || segments[i] == "" {
 			return nil, false
 		}
 	}

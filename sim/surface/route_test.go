@@ -25,7 +25,7 @@ func TestRouter(t *testing.T) {
 	rt := routerOf(
 		"GET /users/{id}", "GET /users/me", "GET /users/{id}/posts", "GET /users/me/{rest}",
 		"GET /files/{name}.{ext}", "GET /range/{from}-{to}", "GET /drive/root:/{path}:/content",
-		"GET /Products('{key}')", "POST /jobs/{id}:cancel", "GET /trailing/", "GET /", "GET /dup/{a}", "GET /dup/{b}",
+		"GET /Products('{key}')", "POST /jobs/{id}:cancel", "GET /trailing/", "GET /", "GET /dup/{a}", "GET /dup/{b}", "GET /gr%C3%B6%C3%9Fe",
 	)
 	for _, tc := range []struct{ method, path, want, params string }{
 		{"GET", "/users/7", "GET /users/{id}", "7"},
@@ -50,6 +50,8 @@ func TestRouter(t *testing.T) {
 		{"GET", "/trailing/", "GET /trailing/", ""},
 		{"GET", "/", "GET /", ""},
 		{"GET", "/dup/x", "GET /dup/{a}", "x"},
+		{"GET", "/gr%c3%b6%C3%9fe", "GET /gr%C3%B6%C3%9Fe", ""},
+		{"GET", "/GR%C3%B6%C3%9Fe", "", ""},
 		{"GET", "/users/a%2Fb", "GET /users/{id}", "a%2Fb"},
 	} {
 		p, params := rt.match(tc.method, tc.path)

@@ -2,6 +2,7 @@ package surface
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -23,20 +24,34 @@ const (
 type Server struct {
 	listener net.Listener
 	http     *http.Server
+	tls      bool // net/http sets its own TLSConfig, which so tells nothing
+}
+
+// ServerOptions configure a [Server]. The zero value serves plain HTTP.
+type ServerOptions struct {
+	ErrorLog *log.Logger // of connections; nil: the standard logger
+	TLS      *tls.Config // serve HTTPS, HTTP/2 too; nil: plain HTTP
 }
 
 // Listen binds addr ("127.0.0.1:0" picks a free port). The server answers once
 // Serve runs.
-func Listen(ctx context.Context, addr string, h http.Handler, errorLog *log.Logger) (*Server, error) {
+func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOptions) (*Server, error) {
+	if opts == nil {
+		opts = &ServerOptions{}
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
+	if opts.TLS == nil {
+		l = &targetListener{l}
+	}
 	return &Server{
-		listener: &targetListener{l},
+		listener: l,
+		tls:      opts.TLS != nil,
 		http: &http.Server{
-			Handler: h, ErrorLog: errorLog,
+			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: opts.TLS,
 			ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			ConnState: freshOnIdle, ConnContext: withConn,
 		},
@@ -50,14 +65,24 @@ func (s *Server) URL() string {
 	if addr.IP.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
+	scheme := "http://"
+	if s.tls {
+		scheme = "https://"
+	}
+	return scheme + net.JoinHostPort(host, fmt.Sprint(addr.Port))
 }
 
 // Serve answers until ctx ends, then lets calls in flight finish for a few
 // seconds and closes every connection.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- s.http.Serve(s.listener) }()
+	go func() {
+		if s.tls {
+			done <- s.http.ServeTLS(s.listener, "", "")
+			return
+		}
+		done <- s.http.Serve(s.listener)
+	}()
 	select {
 	case err := <-done:
 		return err

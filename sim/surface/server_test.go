@@ -293,3 +293,16 @@ func TestManyClients(t *testing.T) {
 		t.Errorf("%d distinct request ids in the trace, want %d", len(seen), clients*calls)
 	}
 }
+
+func TestMissHeader(t *testing.T) {
+	r := start(t, func(*provider.Request) (*provider.Response, error) {
+		return nil, &provider.RPCError{Message: "no recording", Data: []byte(`{"miss":{"reason":"nothing\nrecorded \u00e9"}}`)}
+	}, nil, nil)
+	resp, _ := r.do(t, "GET", "/u/7", "")
+	if got := resp.Header.Get("X-Anvil-Miss"); resp.StatusCode != 503 || got != "nothing recorded" {
+		t.Errorf("got %d, %q; want 503 and the reason on one line", resp.StatusCode, got)
+	}
+	if resp, _ := r.do(t, "GET", "/nope", ""); resp.Header.Get("X-Anvil-Miss") != "" {
+		t.Error("a call that reached no provider has a miss")
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -247,6 +248,9 @@ func findings(dst []finding, e *jsonschema.ValidationError) []finding {
 	case *kind.AdditionalProperties:
 		return append(dst, finding{e.InstanceLocation, "has the undeclared " + names(k.Properties)})
 	}
+	if text := bound(e.ErrorKind); text != "" {
+		return append(dst, finding{e.InstanceLocation, text})
+	}
 	if len(e.Causes) == 0 {
 		return append(dst, finding{e.InstanceLocation, fmt.Sprint(wording{e.ErrorKind})})
 	}
@@ -254,6 +258,32 @@ func findings(dst []finding, e *jsonschema.ValidationError) []finding {
 		dst = findings(dst, cause)
 	}
 	return dst
+}
+
+// bound words the faults of numbers, which the library rounds.
+func bound(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Minimum:
+		return "got " + number(k.Got) + ", want at least " + number(k.Want)
+	case *kind.Maximum:
+		return "got " + number(k.Got) + ", want at most " + number(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "got " + number(k.Got) + ", want more than " + number(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "got " + number(k.Got) + ", want less than " + number(k.Want)
+	case *kind.MultipleOf:
+		return "got " + number(k.Got) + ", want a multiple of " + number(k.Want)
+	}
+	return ""
+}
+
+// number spells a number exactly when it is whole, else as ECMAScript does.
+func number(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return string(canon.AppendFloat(nil, f))
 }
 
 func choice(e *jsonschema.ValidationError) string {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/sim/surface"
+)
+
+// withAdmin puts the control endpoints in front of the handler.
+func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler, error) {
+	token := o.adminToken
+	if token == "" {
+		token = o.streams.Getenv("ANVIL_ADMIN_TOKEN")
+	}
+	if ip := net.ParseIP(o.host); token == "" && o.host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, cli.WithHint(errors.New("--admin on "+o.host+" would let anybody on the network reset the server"),
+			"give --admin-token or $ANVIL_ADMIN_TOKEN, or bind a loopback address")
+	}
+	admin := &surface.Admin{Token: token, Reset: st.reset, Health: st.health}
+	if o.trace != "" {
+		admin.Trace = o.copyTrace
+	}
+	return admin.Wrap(handler), nil
+}
+
+// copyTrace writes what this run has appended to the trace file.
+func (o *serveOptions) copyTrace(w io.Writer) error {
+	f, err := os.Open(o.trace)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Seek(o.traceStart, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// sizeOf is the size of a file, 0 when there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// reset puts the provider and then the simulator back to their first state. The
+// trace goes on, with seq 1.
+func (st *state) reset(ctx context.Context) error {
+	if st.stateful {
+		if st.resetter == nil {
+			return errors.New("the provider cannot reset: it did not announce the method")
+		}
+		if err := st.resetter.Reset(ctx, st.seed); err != nil {
+			return err
+		}
+	}
+	st.sim.Reset(st.seed)
+	return nil
+}
+
+// health is what GET /__anvil/health says.
+func (st *state) health() any {
+	doc := st.sim.Document()
+	return struct {
+		Status         string `json:"status"`
+		ServiceID      string `json:"serviceId"`
+		ContractDigest string `json:"contractDigest"`
+		Operations     int    `json:"operations"`
+		Calls          int    `json:"calls"`
+	}{"ok", doc.Service.ID, doc.ContractDigest(), len(st.sim.Operations()), st.sim.Calls()}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/replayer/tape"
+)
+
+// writable are the formats that convert writes, by the names of --to.
+var writable = []struct {
+	name   string
+	format tape.Format
+}{{"go-vcr", tape.GoVCR1}, {"har", tape.HAR}, {"vcr.py", tape.VCRpy}, {"ruby-vcr", tape.RubyVCR}, {"provider", tape.Provider}}
+
+func newCassetteConvert(s cli.Streams) *cobra.Command {
+	var to, out string
+	cmd := &cobra.Command{
+		Use:   "convert FILE...",
+		Short: "Write recordings in another format, and say what gets lost",
+		Long: `Write recordings in another format, several as one. What the format cannot hold is
+said on stderr. The file appears whole or not at all.`,
+		Example: `  anvil-sim cassette convert session.har --to go-vcr -o tape.yaml
+  anvil-sim cassette convert tapes/ --to har > all.har`,
+		Args: cli.Args("FILE", "[FILE...]"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			format, err := formatNamed(to)
+			if err != nil {
+				return err
+			}
+			tapes, err := loadTapes(s.Err, args)
+			if err != nil {
+				return err
+			}
+			var list []*tape.Interaction
+			for _, t := range tapes {
+				list = append(list, t.Interactions...)
+			}
+			return writeTape(s, out, format, list)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "format to write: go-vcr, har, vcr.py, ruby-vcr or provider")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default stdout)")
+	return cmd
+}
+
+// writeTape writes a recording to a file, or to stdout when none is named, and
+// says what the format could not hold.
+func writeTape(s cli.Streams, out string, format tape.Format, list []*tape.Interaction) error {
+	var text bytes.Buffer
+	lost, err := tape.Write(&text, format, list)
+	if err != nil {
+		return err
+	}
+	sayEntries(s.Err, "lost", lost)
+	if out == "" {
+		_, err = text.WriteTo(s.Out)
+		return err
+	}
+	return writeWhole(out, text.Bytes())
+}
+
+func newCassetteMerge(s cli.Streams) *cobra.Command {
+	var base, to, out string
+	cmd := &cobra.Command{
+		Use:   "merge FILE...",
+		Short: "Join recordings without duplicates",
+		Long: `Join recordings without duplicates. An exchange that one of them holds several
+times, such as a poll, stays so often. With --base, which all came from, what one
+of them took out stays out.`,
+		Example: `  anvil-sim cassette merge a.yaml b.yaml -o all.yaml
+  # as a merge driver of git: * merge=cassette in .gitattributes, and
+  git config merge.cassette.driver "anvil-sim cassette merge --base %O %A %B -o %A"`,
+		Args: cli.Args("FILE", "[FILE...]"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			format, err := formatNamed(to)
+			if err != nil {
+				return err
+			}
+			tapes, err := loadTapes(s.Err, args)
+			if err != nil {
+				return err
+			}
+			from, err := baseTape(base)
+			if err != nil {
+				return err
+			}
+			return writeTape(s, out, format, tape.Merge(from, tapes...))
+		},
+	}
+	cmd.Flags().StringVar(&base, "base", "", "the recording that all of them came from")
+	cmd.Flags().StringVar(&to, "to", "go-vcr", "format to write: go-vcr, har, vcr.py, ruby-vcr or provider")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default stdout)")
+	return cmd
+}
+
+// baseTape is what a merge goes out from: nil when none is named, and for the
+// empty file that git hands over when there was none.
+func baseTape(name string) (*tape.Tape, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.Size() == 0 {
+		return nil, nil
+	}
+	return tape.LoadFile(name)
+}
+
+func formatNamed(name string) (tape.Format, error) {
+	var names []string
+	for _, w := range writable {
+		if w.name == strings.ToLower(name) {
+			return w.format, nil
+		}
+		names = append(names, w.name)
+	}
+	return "", cli.WithHint(fmt.Errorf("--to: found %q, want %s", name, strings.Join(names, ", ")), cli.DidYouMean(name, names))
+}
+
+// writeWhole writes a file that appears whole or not at all.
+func writeWhole(name string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("cannot write %s: %w", name, err), os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

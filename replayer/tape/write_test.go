@@ -1,0 +1,111 @@
+package tape_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anvil-sim/anvil/replayer/tape"
+)
+
+// What is written is read back: the same requests, the same answers.
+func TestWrittenFormsReadBack(t *testing.T) {
+	files, err := filepath.Glob(real + "*/*.*")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no recordings", err)
+	}
+	for _, f := range []tape.Format{tape.GoVCR1, tape.VCRpy, tape.RubyVCR, tape.HAR} {
+		n := 0
+		for _, file := range files {
+			rec, err := tape.LoadFile(file)
+			if err != nil || len(rec.Interactions) == 0 {
+				continue
+			}
+			var one, two bytes.Buffer
+			if _, err := tape.Write(&one, f, rec.Interactions); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = tape.Write(&two, f, rec.Interactions)
+			if !bytes.Equal(one.Bytes(), two.Bytes()) {
+				t.Errorf("%s as %s: two writings differ", file, f)
+			}
+			again, err := tape.Parse("again", one.Bytes())
+			if err != nil {
+				t.Errorf("%s as %s: %v", file, f, err)
+				continue
+			}
+			if again.Format != f || len(again.Interactions) != len(rec.Interactions) {
+				t.Errorf("%s as %s: read as %s with %d of %d", file, f, again.Format, len(again.Interactions), len(rec.Interactions))
+				continue
+			}
+			for i, it := range rec.Interactions {
+				n++
+				if bad := differs(it, again.Interactions[i]); bad != "" {
+					t.Errorf("%s as %s: %s", it.Place(), f, bad)
+				}
+			}
+		}
+		if n < 50 {
+			t.Errorf("%s: only %d interactions were compared", f, n)
+		}
+	}
+}
+
+func differs(a, b *tape.Interaction) string {
+	x, errX := a.Response.Wire()
+	y, errY := b.Response.Wire()
+	if broken := errX != nil || errY != nil; broken {
+		x, y = a.Response.Body, b.Response.Body
+	}
+	switch {
+	case a.Request.Method != b.Request.Method || a.Request.URL != b.Request.URL:
+		return "another request"
+	case !bytes.Equal(a.Request.Body, b.Request.Body):
+		return "another request body"
+	case a.Response.Status != b.Response.Status:
+		return "another status"
+	case !bytes.Equal(x, y):
+		p, errP := a.Response.Content()
+		q, errQ := b.Response.Content()
+		if errP != nil || errQ != nil || !bytes.Equal(p, q) { // another encoder's bytes are fine
+			return "another body"
+		}
+	}
+	for _, f := range a.Response.Header {
+		if strings.Join(a.Response.Header.Values(f.Name), "\x00") != strings.Join(b.Response.Header.Values(f.Name), "\x00") {
+			return "another header " + f.Name
+		}
+	}
+	return ""
+}
+
+func TestWriteSaysWhatIsLost(t *testing.T) {
+	list := []*tape.Interaction{
+		{Tape: "t", Request: tape.Request{Method: "GET", URL: "http://a/"}, Failure: &tape.Failure{Message: "reset"}},
+		{Tape: "t", Position: 1, Request: tape.Request{Method: "GET", URL: "http://a/"}, Response: tape.Response{Status: 200, Trailer: tape.Header{{Name: "X", Value: "1"}}}},
+		{Tape: "t", Position: 2, Call: &tape.Call{Request: []byte(`{}`), Answer: []byte(`{"ok":true}`)}},
+	}
+	var b bytes.Buffer
+	lost, err := tape.Write(&b, tape.VCRpy, list)
+	if err != nil || len(lost) != 3 || !strings.Contains(lost[0].Reason, "t #0: it ended without an answer (reset)") ||
+		lost[1].String() != "entry 0: the trailers" || !strings.Contains(lost[2].Reason, "holds no HTTP") {
+		t.Errorf("%v %v", lost, err)
+	}
+	b.Reset()
+	if lost, err = tape.Write(&b, tape.Provider, list); err != nil || len(lost) != 2 ||
+		b.String() != `{"schema":"anvil.provider.recording/v1","request":{},"answer":{"ok":true}}`+"\n" {
+		t.Errorf("%v %v %s", lost, err, b.String())
+	}
+	if _, err := tape.Write(&b, tape.Trace, list); err == nil {
+		t.Error("a trace was written")
+	}
+	b.Reset()
+	if lost, err = tape.Write(&b, tape.GoVCR1, list[:2]); err != nil || len(lost) != 0 {
+		t.Errorf("%v %v", lost, err)
+	}
+	again, err := tape.Parse("again", b.Bytes())
+	if err != nil || again.Interactions[0].Failure == nil || again.Interactions[1].Response.Trailer.Get("x") != "1" {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
