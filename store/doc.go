@@ -9,6 +9,13 @@
 //
 //	request -> target (which table, key, filters) -> query or write -> row bytes
 //
+// Where to look: mapping.go, rpc.go, binding.go (which table and row), mapfile.go,
+// mapcompile.go, mapop.go, customsql.go (the map), params.go, compare.go,
+// sorting.go, search.go, odata.go (what a list asks), filter.go, order.go,
+// query.go, cursor.go (its SQL), declared.go, shapebuild.go, shape.go (rows as the
+// contract has them), body.go, ids.go, stamps.go, write.go (writes), meta.go (why
+// an answer is as it is), tenants.go (copies, reset, saved state).
+//
 // # Determinism
 //
 // Equal files and equal call sequences give equal answers. Rows are ordered by

@@ -120,7 +120,7 @@ func TestTenantsAndReset(t *testing.T) {
 	if got := strings.Join(db.Tenants(), " "); got != "a b c" {
 		t.Errorf("tenants %s", got)
 	}
-	if err := db.Reset(ctx, 0); err != nil {
+	if err := db.Reset(ctx, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, tenant := range []string{"", "a"} {
@@ -132,7 +132,7 @@ func TestTenantsAndReset(t *testing.T) {
 	if err := os.WriteFile(path, append(must(os.ReadFile(path)), make([]byte, 4096)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Reset(ctx, 0); err == nil || !strings.Contains(err.Error(), "changed since it was opened") {
+	if err := db.Reset(ctx, 1); err == nil || !strings.Contains(err.Error(), "changed since it was opened") {
 		t.Errorf("reset on a changed file: %v", err)
 	}
 	if got := tenantCall(t, db, "", "list", ""); got != "0 of 0 " {
@@ -176,7 +176,7 @@ func TestInPlaceAndReadOnly(t *testing.T) {
 	path := makeFile(t, idsSQL)
 	db := openFile(t, path, &Options{InPlace: true})
 	tenantCall(t, db, "", "create", `{"id":"written"}`)
-	if err := db.Reset(ctx, 0); err == nil {
+	if err := db.Reset(ctx, 1); err == nil {
 		t.Error("a database in place was reset")
 	}
 	if err := db.Close(ctx); err != nil {

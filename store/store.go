@@ -78,6 +78,7 @@ var (
 	_ provider.Provider    = (*DB)(nil)
 	_ provider.Initializer = (*DB)(nil)
 	_ provider.Closer      = (*DB)(nil)
+	_ provider.Resetter    = (*DB)(nil)
 )
 
 // Open takes a private copy of the SQLite file at path and opens it. The file

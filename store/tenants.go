@@ -57,9 +57,9 @@ func (db *DB) Tenants() []string {
 
 // Reset puts the state of every tenant back to the fixture. Calls that run end
 // on the state they began with; later ones see the fixture. A database opened in
-// place cannot be reset. The seed is the one that the database was opened with:
-// it implements provider.Resetter.
-func (db *DB) Reset(ctx context.Context, _ uint32) error {
+// place cannot be reset. It implements provider.Resetter; ids and chances follow
+// from seed.
+func (db *DB) Reset(ctx context.Context, seed uint32) error {
 	if db.place != "" {
 		return errors.New("a fixture that is served in place cannot be reset: there is no copy to go back to")
 	}
@@ -68,6 +68,9 @@ func (db *DB) Reset(ctx context.Context, _ uint32) error {
 		return fmt.Errorf("reset: %w", err)
 	}
 	db.totals.forget()
+	db.calls.Lock()
+	db.call, db.opts.Seed = 0, seed
+	db.calls.Unlock()
 	err := old.close(ctx)
 	for _, t := range db.dropTenants() {
 		err = errors.Join(err, t.Close(ctx))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/store"
@@ -110,7 +109,7 @@ func (o *inspectOptions) inspect(ctx context.Context, file string) (list []store
 		o.contract = o.streams.Getenv("ANVIL_CONTRACT")
 	}
 	if o.contract != "" {
-		if opts.Contract, err = air.Load(o.contract); err != nil {
+		if opts.Contract, err = loadContract(o.contract, "all"); err != nil {
 			return nil, err
 		}
 	}
