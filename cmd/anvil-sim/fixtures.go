@@ -11,9 +11,9 @@ func newFixtures(s cli.Streams) *cobra.Command {
 		Use:   "fixtures",
 		Short: "Make, look into and compare fixture databases",
 		Long: `Make, look into and compare fixture databases: SQLite files that hold the state of a
-simulated API. serve --fixtures answers from one.`,
+simulated API. serve --fixtures and provider sqlite answer from them.`,
 	}
-	cmd.AddCommand(newFixturesImport(s), newFixturesExport(s), newFixturesDigest(s), newFixturesDiff(s),
-		newFixturesInit(s), newFixturesOptimize(s))
+	cmd.AddCommand(newFixturesInspect(s), newFixturesCheck(s), newFixturesImport(s), newFixturesExport(s),
+		newFixturesInit(s), newFixturesDigest(s), newFixturesDiff(s), newFixturesOptimize(s))
 	return cmd
 }
