@@ -358,10 +358,18 @@ func appendField(dst []byte, s string, value bool) []byte {
 	return append(dst, '"')
 }
 
-// schemaSQL writes what makes the tables, without rows.
+// schemaSQL writes what makes the tables, with the rows of virtual ones alone.
 func (e *exporter) schemaSQL(w *bufio.Writer) error {
 	for _, t := range e.tables {
 		w.WriteString(t.SQL + ";\n")
+	}
+	for _, t := range e.tables {
+		if !t.Virtual {
+			continue
+		}
+		if err := e.virtual(w, t); err != nil {
+			return err
+		}
 	}
 	return e.objects(w)
 }

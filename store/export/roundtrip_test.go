@@ -19,6 +19,8 @@ const oddSchema = `CREATE TABLE "odd ""name""" (id INTEGER PRIMARY KEY, "a b" TE
 	CREATE TABLE keyless (x, y TEXT);
 	CREATE TABLE pair (a TEXT NOT NULL, b INTEGER NOT NULL, c REAL, PRIMARY KEY (b, a), FOREIGN KEY (b) REFERENCES "odd ""name""" (id)) WITHOUT ROWID;
 	CREATE TABLE gen (id INTEGER PRIMARY KEY, v INT, w INT AS (v * 2) STORED);
+	CREATE VIRTUAL TABLE words USING fts4(body); INSERT INTO words VALUES ('it''s one'), ('two');
+	CREATE VIRTUAL TABLE found USING fts4(content="keyless", y); CREATE VIRTUAL TABLE box USING rtree(id, low, high); INSERT INTO box VALUES (3, 1.5, 2.5);
 	CREATE INDEX by_n ON "odd ""name""" (n); CREATE UNIQUE INDEX only ON gen (v);
 	CREATE VIEW seen AS SELECT y FROM keyless; CREATE TRIGGER grow AFTER INSERT ON gen BEGIN INSERT INTO keyless VALUES (new.id, 'trigger'); END;`
 
