@@ -23,7 +23,7 @@ CREATE INDEX by_status ON tickets (status, id);`, benchRows)
 // measured against in the same run.
 func bare(b *testing.B, query string) *sql.Stmt {
 	path := filepath.Join(b.TempDir(), "bare.db")
-	db, err := sql.Open("sqlite3", dsn(path, true))
+	db, err := sql.Open("sqlite3", dsn(path, accessCopy))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func BenchmarkPage(b *testing.B) {
 			db := openSQL(b, benchSQL, nil)
 			one := call{id: "tickets.list", query: c.query, size: 50}
 			if c.after > 0 {
-				one.cursor = position{key: keyValues(c.after)}.cursor(db.schema.tables[0])
+				one.cursor = position{key: keyValues(c.after)}.cursor(db.schema.tables[0], db.schema.tables[0].natural())
 			}
 			req := one.request(b, db)
 			b.ReportAllocs()

@@ -18,17 +18,30 @@ type conn struct {
 	stmts map[string]stmt
 	args  []driver.NamedValue
 	vals  []driver.Value
+	pool  *pool  // that it belongs to
 	clock *clock // nil when the schema asks no time and no chance
 }
 
-// dsn builds the address of the private copy. Pragmas stand in it so that no
+// access is how a file is opened.
+type access uint8
+
+const (
+	accessCopy  access = iota // a private copy, to write
+	accessRead                // to read
+	accessPlace               // somebody's own file, to write
+)
+
+// dsn builds the address of a database. Pragmas stand in it so that no
 // connection can be without them.
-func dsn(file string, writer bool) string {
-	// The copy dies with the process, so nothing needs to reach the disk. It is
-	// in WAL mode so that readers and the writer do not wait for each other.
-	opts := "_journal_mode=WAL&_synchronous=OFF&_busy_timeout=10000&_foreign_keys=on&_cache_size=-16000&_mutex=no"
+func dsn(file string, a access) string {
+	opts := "_busy_timeout=10000&_foreign_keys=on&_cache_size=-16000&_mutex=no"
 	// No mmap: page cache hits cost less than looking mapped pages up again.
-	if !writer {
+	switch a {
+	case accessCopy:
+		// The copy dies with the process, so nothing needs to reach the disk. It is
+		// in WAL mode so that readers and the writer do not wait for each other.
+		opts += "&_journal_mode=WAL&_synchronous=OFF"
+	case accessRead:
 		opts += "&_query_only=1"
 	}
 	return "file:" + escapePath(file) + "?" + opts
@@ -48,8 +61,8 @@ func escapePath(file string) string {
 	return string(out)
 }
 
-func openConn(file string, writer bool) (*conn, error) {
-	raw, err := openEngine(dsn(file, writer))
+func openConn(file string, a access) (*conn, error) {
+	raw, err := openEngine(dsn(file, a))
 	if err != nil {
 		return nil, err
 	}

@@ -60,6 +60,9 @@ type resource struct {
 	filters []param
 	limit   string
 	cursor  string
+	sort    string
+	search  string // free text
+	odata   string
 	ids     []string // of the operations made so far
 }
 
@@ -92,6 +95,9 @@ func (r *resource) params() {
 	}
 	r.limit = control(wires, agents, "limit", "page_size")
 	r.cursor = control(wires, agents, "cursor", "page_cursor")
+	r.sort = control(wires, agents, "sort", "order_by")
+	r.search = control(wires, agents, "q", "search")
+	r.odata = control(wires, agents, "$filter", "$filter")
 }
 
 // control names a paging parameter: as usual, unless a column has that name.
@@ -151,6 +157,9 @@ func (r *resource) list() *canon.Value {
 		params = append(params, p.filter())
 	}
 	params = append(params,
+		obj("name", r.sort, "in", "query", "schema", obj("type", "string"), "description", "Columns to sort by, as in name,-id; a minus turns the order around."),
+		obj("name", r.search, "in", "query", "schema", obj("type", "string"), "description", "Words that a row must have, anywhere."),
+		r.odataParam(),
 		obj("name", r.limit, "in", "query", "schema", obj("type", "integer", "minimum", 1, "maximum", maxPage, "default", defaultPage),
 			"description", "The most rows of a page."),
 		obj("name", r.cursor, "in", "query", "schema", obj("type", "string"), "description", "Where the next page begins: next_cursor of the page before."))
@@ -162,6 +171,13 @@ func (r *resource) list() *canon.Value {
 	g := r.d.targets[r.ids[len(r.ids)-1]]
 	g.derived, g.paging = query, map[string]bool{r.limit: true, r.cursor: true}
 	return op
+}
+
+// odataParam declares the filter for all that equality does not say. Where a
+// column has its key, it gets another one for agents.
+func (r *resource) odataParam() *canon.Value {
+	return obj("name", r.odata, "agentName", "odata_"+air.SnakeCase(r.odata), "in", "query", "schema", obj("type", "string"),
+		"description", "An OData filter, as in UnitPrice gt 1 and contains(Name,'live').")
 }
 
 func (r *resource) get() *canon.Value {
@@ -201,7 +217,7 @@ func (r *resource) operation(a action) *canon.Value {
 	g := &target{name: method + " " + a.path, table: r.table, verb: a.verb, derived: map[string]*column{}, paging: map[string]bool{}}
 	if a.verb != listRows && a.verb != createRow {
 		for _, k := range r.keys {
-			g.key = append(g.key, binding{k.name, k.col})
+			g.key = append(g.key, binding{param: k.name, col: k.col})
 		}
 	}
 	r.d.targets[id] = g

@@ -97,6 +97,25 @@ func copyFixture(path, dir string) error {
 	return fmt.Errorf("another process keeps writing it; stop that process, or copy the file and open the copy")
 }
 
+// fixtureCopier returns a function that copies a fixture to a folder, the same
+// each time: once the file changed it refuses.
+func fixtureCopier(path string) func(dir string) error {
+	first := snapshot(path)
+	copied := false
+	return func(dir string) error {
+		if copied && snapshot(path) != first {
+			return errors.New("the file changed since it was opened, so another copy would not be the same; start anew")
+		}
+		if err := copyFixture(path, dir); err != nil {
+			return err
+		}
+		if !copied {
+			first, copied = snapshot(path), true
+		}
+		return nil
+	}
+}
+
 // snapshot tells whether the fixture was written between two looks.
 func snapshot(path string) (state [3]struct {
 	size int64

@@ -24,13 +24,13 @@ type position struct {
 	offset int64
 }
 
-// cursor spells a position in a table. Its form is:
+// cursor spells a position in a table's rows of one order. Its form is:
 //
-//	version byte, checksum (4 bytes, over table name and payload), payload
+//	version byte, checksum (4 bytes, over table name, order and payload), payload
 //
 // The payload is the offset as a varint after 'o', or the key's values after
 // 'k', each a tag and its bytes. The text says nothing to a client.
-func (p position) cursor(t *table) string {
+func (p position) cursor(t *table, o ordering) string {
 	body := []byte{'o'}
 	if p.key == nil {
 		body = binary.AppendUvarint(body, uint64(p.offset))
@@ -40,12 +40,12 @@ func (p position) cursor(t *table) string {
 			body = appendKeyValue(body, v)
 		}
 	}
-	out := append([]byte{cursorVersion}, binary.BigEndian.AppendUint32(nil, t.check(body))...)
+	out := append([]byte{cursorVersion}, binary.BigEndian.AppendUint32(nil, t.check(o, body))...)
 	return cursorText.EncodeToString(append(out, body...))
 }
 
-func (t *table) check(body []byte) uint32 {
-	sum := crc32.Update(0, cursorCheck, []byte(t.name+"\x00"))
+func (t *table) check(o ordering, body []byte) uint32 {
+	sum := crc32.Update(0, cursorCheck, []byte(t.name+"\x00"+o.signature()))
 	return crc32.Update(sum, cursorCheck, body)
 }
 
@@ -63,15 +63,15 @@ func appendKeyValue(dst []byte, v driver.Value) []byte {
 	return append(dst, 'n')
 }
 
-// parseCursor reads a cursor that was made for the table.
-func parseCursor(t *table, text string) (p position, ok bool) {
+// parseCursor reads a cursor that was made for the table and the order.
+func parseCursor(t *table, o ordering, text string) (p position, ok bool) {
 	raw, err := cursorText.DecodeString(text)
 	if err != nil || strings.ContainsAny(text, "\r\n") || // which base64 skips
 		len(raw) < 6 || raw[0] != cursorVersion {
 		return p, false
 	}
 	body := raw[5:]
-	if binary.BigEndian.Uint32(raw[1:]) != t.check(body) {
+	if binary.BigEndian.Uint32(raw[1:]) != t.check(o, body) {
 		return p, false
 	}
 	if body[0] == 'o' {
@@ -87,12 +87,14 @@ func parseCursor(t *table, text string) (p position, ok bool) {
 		}
 		p.key = append(p.key, v)
 	}
-	return p, body[0] == 'k' && t.keyset() && len(p.key) == t.keySize()
+	return p, body[0] == 'k' && o.total && len(p.key) == len(o.keys)
 }
 
 func keyValue(b []byte) (v driver.Value, rest []byte, ok bool) {
 	tag, b := b[0], b[1:]
 	switch tag {
+	case 'n':
+		return nil, b, true
 	case 'i':
 		n, size := binary.Varint(b)
 		if size <= 0 {
@@ -120,12 +122,12 @@ func keyValue(b []byte) (v driver.Value, rest []byte, ok bool) {
 
 // start reads where a page begins. Pages and offsets are numbers where the
 // contract pages so; a number is also taken where it does not say.
-func (g *target) start(cursor *string, size int) (position, error) {
+func (g *target) start(o ordering, cursor *string, size int) (position, error) {
 	if cursor == nil || *cursor == "" {
 		return position{}, nil
 	}
 	if g.style != stylePage && g.style != styleOffset {
-		if p, ok := parseCursor(g.table, *cursor); ok {
+		if p, ok := parseCursor(g.table, o, *cursor); ok {
 			return p, nil
 		}
 	}
@@ -149,7 +151,8 @@ func (g *target) start(cursor *string, size int) (position, error) {
 }
 
 // next spells where the page after this one begins, nil after the last.
-func (g *target) next(p *rowsPage, from position, cursor *string, size int) *string {
+func (g *target) next(p *rowsPage, q *question, cursor *string) *string {
+	from, size := q.from, q.size
 	if !p.more {
 		return nil
 	}
@@ -160,10 +163,10 @@ func (g *target) next(p *rowsPage, from position, cursor *string, size int) *str
 		text = strconv.FormatInt(offset/int64(size)+1, 10)
 	case g.style == styleOffset || from.offset > 0 && isDigits(cursor):
 		text = strconv.FormatInt(offset, 10)
-	case g.table.keyset():
-		text = position{key: p.last}.cursor(g.table)
+	case q.order.total:
+		text = position{key: p.last}.cursor(g.table, q.order)
 	default:
-		text = position{offset: offset}.cursor(g.table)
+		text = position{offset: offset}.cursor(g.table, q.order)
 	}
 	return &text
 }

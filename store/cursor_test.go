@@ -23,8 +23,8 @@ func TestCursorRoundTrip(t *testing.T) {
 			if table == two {
 				k = append(k, "second")
 			}
-			text := position{key: k}.cursor(table)
-			got, ok := parseCursor(table, text)
+			text := position{key: k}.cursor(table, table.natural())
+			got, ok := parseCursor(table, table.natural(), text)
 			if !ok || len(got.key) != len(k) {
 				t.Fatalf("%v: %q is not read back", k, text)
 			}
@@ -34,7 +34,7 @@ func TestCursorRoundTrip(t *testing.T) {
 					t.Errorf("%v came back as %v", k, got.key)
 				}
 			}
-			if _, ok := parseCursor(&table2, text); ok {
+			if _, ok := parseCursor(&table2, table2.natural(), text); ok {
 				t.Errorf("another table takes the cursor %q", text)
 			}
 			for i := range text {
@@ -44,7 +44,7 @@ func TestCursorRoundTrip(t *testing.T) {
 					if string(changed) == text {
 						continue
 					}
-					if _, ok := parseCursor(table, string(changed)); ok {
+					if _, ok := parseCursor(table, table.natural(), string(changed)); ok {
 						t.Errorf("%q was taken for %q", changed, text)
 					}
 				}
@@ -52,7 +52,7 @@ func TestCursorRoundTrip(t *testing.T) {
 		}
 	}
 	p := position{offset: 12345}
-	if got, ok := parseCursor(one, p.cursor(one)); !ok || got.offset != p.offset || got.key != nil {
+	if got, ok := parseCursor(one, one.natural(), p.cursor(one, one.natural())); !ok || got.offset != p.offset || got.key != nil {
 		t.Errorf("offset came back as %+v", got)
 	}
 }
@@ -95,17 +95,17 @@ func TestPagesWhileRowsChange(t *testing.T) {
 func FuzzCursor(f *testing.F) {
 	one := &table{name: "t", rowid: "rowid"}
 	for _, key := range []driver.Value{int64(1), 2.5, "x", []byte("y")} {
-		f.Add(position{key: []driver.Value{key}}.cursor(one))
+		f.Add(position{key: []driver.Value{key}}.cursor(one, one.natural()))
 	}
-	f.Add(position{offset: 7}.cursor(one))
+	f.Add(position{offset: 7}.cursor(one, one.natural()))
 	f.Add("")
 	f.Add("12")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, ok := parseCursor(one, text)
+		p, ok := parseCursor(one, one.natural(), text)
 		if !ok {
 			return
 		}
-		if again := p.cursor(one); again != text {
+		if again := p.cursor(one, one.natural()); again != text {
 			t.Errorf("%q is taken, but spelled %q", text, again)
 		}
 	})

@@ -11,6 +11,11 @@ type engine interface {
 	AutoCommit() bool
 	// RegisterFunc puts a Go function in the place of an SQL function.
 	RegisterFunc(name string, fn any, pure bool) error
+	// Guard refuses, from now on, what a call has no use for: schema changes, other
+	// databases, pragmas, code from files.
+	Guard()
+	// SaveTo writes the whole database to a new file.
+	SaveTo(file string) error
 	Close() error
 }
 

@@ -4,6 +4,7 @@ package store
 
 import (
 	"errors"
+	"strings"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 )
@@ -15,7 +16,59 @@ func openEngine(dsn string) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.(*sqlite3.SQLiteConn), nil
+	return sqliteConn{c.(*sqlite3.SQLiteConn)}, nil
+}
+
+// A sqliteConn is a connection of the driver as an engine.
+type sqliteConn struct{ *sqlite3.SQLiteConn }
+
+// Guard implements engine.
+func (c sqliteConn) Guard() {
+	c.RegisterAuthorizer(func(action int, arg1, arg2, _ string) int {
+		if allowed(action, arg2) {
+			return sqlite3.SQLITE_OK
+		}
+		return sqlite3.SQLITE_DENY
+	})
+}
+
+// allowed tells what a call may do: read, write rows, begin and end transactions
+// and call functions, but for the one that loads code.
+func allowed(action int, function string) bool {
+	switch action {
+	case sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE,
+		sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT, sqliteRecursive:
+		return true
+	case sqlite3.SQLITE_FUNCTION:
+		name := strings.ToLower(function)
+		return name != "load_extension" && name != "fts3_tokenizer"
+	case sqlite3.SQLITE_PRAGMA:
+		// Full-text tables ask for it when they write.
+		return function == ""
+	}
+	return false
+}
+
+// sqliteRecursive is SQLITE_RECURSIVE, which the driver has no name for.
+const sqliteRecursive = 33
+
+// SaveTo implements engine. The file is a plain database: no write-ahead log
+// stands beside it.
+func (c sqliteConn) SaveTo(file string) error {
+	to, err := (&sqlite3.SQLiteDriver{}).Open("file:" + escapePath(file) + "?_synchronous=FULL")
+	if err != nil {
+		return err
+	}
+	dest := to.(*sqlite3.SQLiteConn)
+	b, err := dest.Backup("main", c.SQLiteConn, "main")
+	if err == nil {
+		_, err = b.Step(-1)
+		err = errors.Join(err, b.Finish())
+	}
+	if err == nil {
+		_, err = dest.Exec("PRAGMA journal_mode=DELETE", nil)
+	}
+	return errors.Join(err, dest.Close())
 }
 
 var _ stmt = (*sqlite3.SQLiteStmt)(nil)

@@ -14,13 +14,14 @@ import (
 type domainError struct {
 	code    provider.Code
 	message string
+	meta    []byte // what the trace says besides, nil for nothing
 }
 
 // Error implements error.
 func (e *domainError) Error() string { return e.message }
 
 func refuse(code provider.Code, format string, args ...any) error {
-	return &domainError{code, fmt.Sprintf(format, args...)}
+	return &domainError{code: code, message: fmt.Sprintf(format, args...)}
 }
 
 func invalid(format string, args ...any) error {
@@ -32,7 +33,9 @@ func invalid(format string, args ...any) error {
 func answer(err error) (*provider.Response, error) {
 	var domain *domainError
 	if errors.As(err, &domain) {
-		return provider.Fail(domain.code, "%s", domain.message), nil
+		res := provider.Fail(domain.code, "%s", domain.message)
+		res.Meta = domain.meta
+		return res, nil
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, &provider.TransportError{Code: provider.UpstreamTimeout, Message: "fixture database: " + err.Error()}
@@ -184,6 +187,9 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 				continue
 			}
 			key := []filter{{col: refs[0], vals: f.vals, null: f.null}}
+			if f.op == opVia {
+				key = []filter{{col: f.parts[0].col, op: opAny, parts: f.parts}}
+			}
 			var where where
 			where.add(key...)
 			found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
@@ -191,6 +197,9 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 				return err
 			}
 			if !found {
+				if f.op == opVia {
+					key = f.parts[:1]
+				}
 				return missing(parent, key)
 			}
 		}

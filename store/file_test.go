@@ -80,7 +80,7 @@ func TestDamagedPage(t *testing.T) {
 // What stands in a write-ahead log that nobody checkpointed belongs to the fixture.
 func TestUncheckpointedLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "wal.db")
-	c, err := openConn(path, true)
+	c, err := openConn(path, accessCopy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestUncheckpointedLog(t *testing.T) {
 func TestHotJournal(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "live.db")
-	c, err := openConn(path, true)
+	c, err := openConn(path, accessCopy)
 	if err != nil {
 		t.Fatal(err)
 	}

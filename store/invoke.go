@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
 )
@@ -17,6 +16,9 @@ type targetKey struct{ id, method, path, action, kind, resource string }
 // operations, no digests) gets the served one, derived from the tables.
 func (db *DB) Initialize(_ context.Context, p *provider.InitializeParams) (*provider.InitializeResult, error) {
 	res := &provider.InitializeResult{ProtocolVersion: provider.ProtocolVersion}
+	if db.opts.Seed == 0 {
+		db.opts.Seed = p.Seed
+	}
 	if len(p.Operations) == 0 && p.ContractDigest == nil && p.SurfaceDigest == nil {
 		contract, err := db.Contract()
 		res.Contract = contract
@@ -50,6 +52,14 @@ func (db *DB) Contract() ([]byte, error) {
 
 // Invoke implements provider.Provider.
 func (db *DB) Invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+	tenant, err := db.tenant(ctx, req)
+	if err != nil {
+		return answer(err)
+	}
+	return tenant.invoke(ctx, req)
+}
+
+func (db *DB) invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 	g := db.target(&provider.Operation{OperationID: req.OperationID, Kind: req.Kind, Action: req.Action, Resource: req.Resource,
 		Method: req.Method, PathTemplate: req.PathTemplate, Paged: req.Page != nil})
 	if g.reason != "" {
@@ -57,6 +67,14 @@ func (db *DB) Invoke(ctx context.Context, req *provider.Request) (*provider.Resp
 	}
 	var res *provider.Response
 	var err error
+	switch {
+	case g.custom != nil:
+		res, err = db.runCustom(ctx, g, req)
+		if err != nil {
+			return answer(err)
+		}
+		return res, nil
+	}
 	switch g.verb {
 	case listRows:
 		res, err = db.list(ctx, g, req)
@@ -88,32 +106,32 @@ func (db *DB) target(op *provider.Operation) *target {
 
 func (db *DB) findTarget(op *provider.Operation) *target {
 	var g *target
-	if d, err := db.contract(); err == nil {
+	// A served contract may be named like the derived one and yet differ from it.
+	if d, err := db.contract(); err == nil && db.opts.Contract == nil {
 		if own := d.targets[op.OperationID]; own != nil && own.name == op.Method+" "+op.PathTemplate {
 			copied := *own
 			g = &copied
 		}
 	}
 	if g == nil {
-		g = db.schema.mapOperation(op)
+		g = db.schema.mapOperation(op, db.rules, db.inputNames(op)...)
 	}
-	if doc := db.opts.Contract; doc != nil && g.table != nil {
+	if g.custom == nil && (g.table == nil || g.reason != "") {
+		return g
+	}
+	found := false
+	if doc := db.opts.Contract; doc != nil {
 		for _, o := range doc.Operations {
 			if o.ID == op.OperationID {
-				g.page(o)
+				g.declare(db.schema, doc, o)
+				found = true
 			}
 		}
 	}
-	return g
-}
-
-// page learns how the contract pages.
-func (g *target) page(o *air.Operation) {
-	g.paging = map[string]bool{}
-	if p := o.Pagination; p != nil {
-		g.style = p.Style
-		g.paging[p.CursorParam], g.paging[p.PageSizeParam] = true, true
+	if !found && g.rules != nil {
+		g.shape = newShape(db.schema, g.table, declared{}, g.rules)
 	}
+	return g
 }
 
 // obj builds an object of alternating keys and values; nil values are left out.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"net/url"
 	"strings"
@@ -50,12 +49,16 @@ type target struct {
 	ignored []string        // path parameters that no column takes
 	paging  map[string]bool // query parameters that page
 	derived map[string]*column
-}
-
-// A binding is a path parameter that names a column's value.
-type binding struct {
-	param string
-	col   *column
+	// what the contract and the map say besides
+	rules       *tableRules
+	shape       *shape
+	wrap        string   // the object property that holds a row in the response, "" for none
+	bodyWrap    string   // the same in the body
+	listPath    []string // where an unpaged list stands in the response
+	set         []assignment
+	queries     map[string]*column // parameters that the map gives a column, nil for none
+	custom      *customSQL
+	customTypes map[string]outType // of the columns of custom SQL, by name
 }
 
 // A segment is one part of a path template.
@@ -93,13 +96,24 @@ func splitTemplate(path string) (segs []segment) {
 }
 
 // mapOperation finds the target of an operation by rule.
-func (s *schema) mapOperation(op *provider.Operation) *target {
+func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...string) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
+	if r := all.operation(op); r != nil && (r.custom != nil || r.table != nil) {
+		return s.override(g, op, r, all)
+	}
+	if own := s.rpc(g, op, inputs); own != nil {
+		g.rules = all.of(g.table)
+		if g.reason == "" {
+			g.check()
+		}
+		return g
+	}
 	segs := splitTemplate(op.PathTemplate)
 	at := s.findNoun(g, segs, op)
 	if g.table == nil {
 		return g
 	}
+	g.rules = all.of(g.table)
 	if g.pickVerb(op); g.reason != "" {
 		return g
 	}
@@ -109,7 +123,7 @@ func (s *schema) mapOperation(op *provider.Operation) *target {
 			case i < at:
 				s.bindParent(g, segs, i, param)
 			case g.verb == createRow: // the caller chooses the new row's key
-				g.parents = append(g.parents, binding{param, g.table.keyOrOnly(param)})
+				g.parents = append(g.parents, binding{param: param, col: g.table.keyOrOnly(param)})
 			default:
 				g.key = append(g.key, binding{param: param})
 			}
@@ -229,11 +243,33 @@ func (s *schema) bindParent(g *target, segs []segment, i int, param string) {
 	for p := i; p >= 0 && parent == ""; p-- {
 		parent = segs[p].literal
 	}
-	if col := s.parentColumn(g.table, parent, param); col != nil {
-		g.parents = append(g.parents, binding{param, col})
+	if b, ok := s.parentBinding(g.table, parent, param); ok {
+		g.parents = append(g.parents, b)
 		return
 	}
 	g.ignored = append(g.ignored, param)
+}
+
+// parentBinding finds the column that holds the parent's key, and by which
+// columns of the parent the parameter names it where that is another.
+func (s *schema) parentBinding(t *table, parent, param string) (binding, bool) {
+	b := binding{param: param, col: s.parentColumn(t, parent, param)}
+	owner := s.noun(parent)
+	if b.col == nil || owner == nil || owner == t {
+		return b, b.col != nil
+	}
+	for _, fk := range t.fks {
+		refs := fk.targets(owner)
+		if !strings.EqualFold(fk.parent, owner.name) || len(fk.cols) != 1 || fk.cols[0] != b.col || len(refs) != 1 {
+			continue
+		}
+		if first, second := owner.choices(param); first != nil {
+			b.via = []*column{first, second}
+		} else if col := owner.keyColumn(param); col != nil && col != refs[0] && col.unique() {
+			b.via = []*column{col}
+		}
+	}
+	return b, true
 }
 
 func (s *schema) parentColumn(t *table, parent, param string) *column {
@@ -275,6 +311,9 @@ func (t *table) named(norm string) *column {
 // keyColumn finds the column that a parameter about a row of the table names.
 func (t *table) keyColumn(param string) *column {
 	n := normal(param)
+	if col := t.synonym(n); col != nil {
+		return col
+	}
 	if col := t.named(n); col != nil {
 		return col
 	}
@@ -286,6 +325,26 @@ func (t *table) keyColumn(param string) *column {
 	}
 	if col := t.named(noun + n); col != nil {
 		return col
+	}
+	return nil
+}
+
+// partColumn finds the column of one part of a key: owner is owner_login, repo
+// is the name of a repo.
+func (t *table) partColumn(param string) *column {
+	n := normal(param)
+	tails := []string{"login", "name", "slug", "key", "id", "gid"}
+	for _, tail := range tails {
+		if col := t.named(n + tail); col != nil {
+			return col
+		}
+	}
+	if n == singular(normal(t.name)) {
+		for _, tail := range tails[1:4] {
+			if col := t.named(tail); col != nil {
+				return col
+			}
+		}
 	}
 	return nil
 }
@@ -303,7 +362,18 @@ func (t *table) keyOrOnly(param string) *column {
 // by position.
 func (g *target) bindKey() {
 	for i := range g.key {
-		g.key[i].col = g.table.keyColumn(g.key[i].param)
+		switch {
+		case g.key[i].col != nil: // the map says it
+		case len(g.key) == 1 && g.rules != nil && g.rules.id != nil:
+			g.key[i].col = g.rules.id
+		default:
+			if g.key[i].col, g.key[i].alt = g.table.choices(g.key[i].param); g.key[i].col == nil {
+				g.key[i].col = g.table.keyColumn(g.key[i].param)
+			}
+			if g.key[i].col == nil && len(g.key) > 1 {
+				g.key[i].col = g.table.partColumn(g.key[i].param)
+			}
+		}
 	}
 	for i := range g.key {
 		if g.key[i].col == nil && len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
@@ -363,7 +433,10 @@ func (g *target) check() {
 func (g *target) single() bool {
 	var filters []filter
 	for _, b := range append(g.key[:len(g.key):len(g.key)], g.parents...) {
-		filters = append(filters, filter{col: b.col, vals: make([]driver.Value, 1)})
+		filters = append(filters, filter{col: b.col, vals: oneValue()})
+		if b.alt != nil && !b.alt.unique() {
+			return false
+		}
 	}
 	return g.table.pins(filters)
 }
@@ -381,14 +454,19 @@ func (g *target) queryColumn(param string) *column {
 	if col := g.derived[param]; col != nil {
 		return col
 	}
+	if col, ok := g.queries[param]; ok {
+		return col
+	}
+	if col := g.rules.inColumn(param); col != nil {
+		return col
+	}
 	n := normal(param)
-	if col := g.table.named(n); col != nil {
-		return col
+	for _, name := range []string{n, singular(n), n + "id", n + "gid"} {
+		if col := g.column(name); col != nil {
+			return col
+		}
 	}
-	if col := g.table.named(singular(n)); col != nil {
-		return col
-	}
-	return g.table.named(n + "id")
+	return nil
 }
 
 // pagingNames are parameters that page in many APIs. They count only where the
@@ -404,5 +482,5 @@ func (g *target) pages(param string) bool {
 	if g.paging != nil {
 		return g.paging[param]
 	}
-	return pagingNames[normal(param)] && g.queryColumn(param) == nil
+	return pagingNames[normal(param)] && param != "$count" && g.queryColumn(param) == nil
 }

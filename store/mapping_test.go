@@ -78,7 +78,7 @@ func TestMapping(t *testing.T) {
 		if f[4] != "-" {
 			op.Resource = &f[4]
 		}
-		if got := describeTarget(db.schema.mapOperation(&op)); !strings.HasPrefix(got, c.want) {
+		if got := describeTarget(db.schema.mapOperation(&op, nil)); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s\n got %s\nwant %s", c.op, got, c.want)
 		}
 	}
@@ -144,11 +144,11 @@ func TestMetaSaysWhatWasIgnored(t *testing.T) {
 	artist := "artist"
 	res, err := db.Invoke(context.Background(), &provider.Request{OperationID: "x", Method: "GET", PathTemplate: "/artists", Kind: provider.KindList,
 		Action: "list", Resource: &artist, Page: &provider.Page{Size: 1},
-		Params: provider.Params{Query: pairs(`name="x"&sort="name"&limit=1&page_size=3`)}})
+		Params: provider.Params{Query: pairs(`name="x"&sort="name"&colour="red"&limit=1&page_size=3`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(res.Meta), `{"table":"Artist","filters":["Name"],"ignored":["sort"],"rows":0}`; got != want {
+	if got, want := string(res.Meta), `{"table":"Artist","filters":["Name"],"ignored":["colour"],"sort":["Name"],"rows":0,"empty":{"by":"Name","alone":[0]}}`; got != want {
 		t.Errorf("meta %s, want %s", got, want)
 	}
 }

@@ -32,8 +32,10 @@ func newPool(writer *conn, readers []*conn) *pool {
 		done:    make(chan struct{}),
 		size:    len(readers),
 	}
+	writer.pool = p
 	p.writer <- writer
 	for _, r := range readers {
+		r.pool = p
 		p.readers <- r
 	}
 	return p

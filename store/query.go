@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,33 +25,12 @@ func (w *where) and(term string, args ...driver.Value) {
 	w.args = append(w.args, args...)
 }
 
-// add keeps what every filter lets through. The column stands bare, so that its
-// affinity and collation decide and its index serves.
+// add keeps what every filter lets through.
 func (w *where) add(filters ...filter) {
 	for _, f := range filters {
-		col := "t." + quote(f.col.name)
-		switch n := len(f.vals); {
-		case n == 0 && f.null:
-			w.and(col + " IS NULL")
-		case n == 0:
-			w.and("0")
-		case f.null:
-			w.and("("+col+" IN (?"+strings.Repeat(",?", n-1)+") OR "+col+" IS NULL)", f.vals...)
-		case n == 1:
-			w.and(col+" = ?", f.vals[0])
-		default:
-			w.and(col+" IN (?"+strings.Repeat(",?", n-1)+")", f.vals...)
-		}
+		sql, args := f.term()
+		w.and(sql, args...)
 	}
-}
-
-// after keeps the rows that come after a key in the table's order.
-func (w *where) after(t *table, key []driver.Value) {
-	if len(t.order) < 2 {
-		w.and(t.orderTerms()+" > ?", key[0])
-		return
-	}
-	w.and("("+t.orderTerms()+") > (?"+strings.Repeat(",?", len(key)-1)+")", key...)
 }
 
 // selectList spells columns so that the driver gives what is stored: it parses
@@ -71,42 +51,6 @@ func (t *table) selectRows() string {
 	return "SELECT " + t.columns + " FROM " + quote(t.name) + " AS t"
 }
 
-// keyset tells whether the rows have an order that a cursor can continue in.
-func (t *table) keyset() bool { return len(t.order) > 0 || t.rowid != "" }
-
-// keySize is how many values make a cursor.
-func (t *table) keySize() int { return max(len(t.order), 1) }
-
-// orderTerms are the columns that rows are ordered by, "" without any.
-func (t *table) orderTerms() string {
-	if len(t.order) == 0 {
-		if t.rowid == "" {
-			return ""
-		}
-		return "t." + t.rowid
-	}
-	var b strings.Builder
-	for i, c := range t.order {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("t." + quote(c.name))
-	}
-	return b.String()
-}
-
-// keyOf reads the cursor key of a selected row; the rowid is selected last.
-func (t *table) keyOf(vals []driver.Value) []driver.Value {
-	if len(t.order) == 0 {
-		return []driver.Value{vals[len(t.cols)]}
-	}
-	key := make([]driver.Value, len(t.order))
-	for i, c := range t.order {
-		key[i] = vals[c.pos]
-	}
-	return key
-}
-
 // A rowsPage is one page of rows as JSON.
 type rowsPage struct {
 	buf  []byte
@@ -115,63 +59,77 @@ type rowsPage struct {
 	more bool           // another row follows
 }
 
-// fetch reads up to size rows; size < 0 reads all.
-func (t *table) fetch(ctx context.Context, c *conn, filters []filter, from position, size int) (*rowsPage, error) {
-	var w where
-	w.add(filters...)
-	if from.key != nil {
-		w.after(t, from.key)
+// A question is what a list asks of a table.
+type question struct {
+	filters []filter
+	order   ordering
+	from    position
+	size    int // of the page; < 0 is all rows
+	shape   *shape
+}
+
+// fetch reads a page of rows.
+func (t *table) fetch(ctx context.Context, c *conn, q *question) (*rowsPage, error) {
+	p := &rowsPage{}
+	runs := []where{{}}
+	if q.from.key != nil {
+		runs = t.runs(q.order, q.from.key)
 	}
-	cols := len(t.cols)
-	list := t.columns
+	for _, run := range runs {
+		run.add(q.filters...)
+		if err := t.fetchRun(ctx, c, q, run, p); err != nil || p.more {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// fetchRun appends the rows of one run to a page.
+func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *rowsPage) error {
+	list, cols := q.shape.list(t), q.shape.width(t)
 	if len(t.order) == 0 && t.rowid != "" {
 		list += ",t." + t.rowid
 		cols++
 	}
-	sql := "SELECT " + list + " FROM " + quote(t.name) + " AS t" + w.sql
-	if order := t.orderTerms(); order != "" {
-		sql += " ORDER BY " + order
-	}
+	sql := "SELECT " + list + q.shape.from(t) + w.sql + t.clause(q.order)
 	args := w.args
-	if size >= 0 {
+	if q.size >= 0 {
 		sql += " LIMIT ?"
-		args = append(args, int64(size)+1)
-		if from.offset > 0 {
+		args = append(args, int64(q.size-len(p.ends))+1)
+		if q.from.offset > 0 {
 			sql += " OFFSET ?"
-			args = append(args, from.offset)
+			args = append(args, q.from.offset)
 		}
 	}
-	p := &rowsPage{}
-	err := c.query(ctx, sql, args, cols, func(vals []driver.Value) error {
-		if len(p.ends) == size {
+	return c.query(ctx, sql, args, cols, func(vals []driver.Value) error {
+		if len(p.ends) == q.size {
 			p.more = true
 			return nil
 		}
-		p.buf = t.appendRow(p.buf, vals)
-		if len(p.ends) == 0 && size > 0 {
+		p.buf = q.shape.appendRow(p.buf, t, vals)
+		if len(p.ends) == 0 && q.size > 0 {
 			// The first row tells how large a page will be.
-			p.buf = slices.Grow(p.buf, len(p.buf)*min(size, 256)*5/4)
-			p.ends = make([]int, 0, min(size, 256))
+			p.buf = slices.Grow(p.buf, len(p.buf)*min(q.size, 256)*5/4)
+			p.ends = make([]int, 0, min(q.size, 256))
 		}
 		p.ends = append(p.ends, len(p.buf))
-		if len(p.ends) == size && t.keyset() {
-			p.last = t.keyOf(vals)
+		if len(p.ends) == q.size && q.order.total {
+			p.last = q.order.keyOf(cols, vals)
 		}
 		return nil
 	})
-	return p, err
 }
 
 // get reads the first row that filters let through, nil without one.
-func (t *table) get(ctx context.Context, c *conn, filters []filter) (row []byte, err error) {
+func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape) (row []byte, err error) {
 	var w where
 	w.add(filters...)
-	sql := t.selectRows() + w.sql
-	if order := t.orderTerms(); order != "" && !t.pins(filters) {
-		sql += " ORDER BY " + order
+	sql := "SELECT " + sh.list(t) + sh.from(t) + w.sql
+	if !t.pins(filters) {
+		sql += t.clause(t.natural())
 	}
-	err = c.query(ctx, sql+" LIMIT 1", w.args, len(t.cols), func(vals []driver.Value) error {
-		row = t.appendRow(make([]byte, 0, 256), vals)
+	err = c.query(ctx, sql+" LIMIT 1", w.args, sh.width(t), func(vals []driver.Value) error {
+		row = sh.appendRow(make([]byte, 0, 256), t, vals)
 		return nil
 	})
 	return row, err
@@ -184,7 +142,7 @@ func (t *table) pins(filters []filter) bool {
 		for _, col := range set {
 			one := false
 			for _, f := range filters {
-				one = one || f.col == col && len(f.vals) == 1 && !f.null
+				one = one || f.col == col && f.op == opEqual && len(f.vals) == 1 && !f.null
 			}
 			all = all && one
 		}
@@ -207,8 +165,8 @@ func (t *table) count(ctx context.Context, c *conn, filters []filter) (n int64, 
 }
 
 // missing is the refusal for a key that names no row.
-func missing(t *table, filters []filter) error {
-	return refuse(provider.NotFound, "no %s with %s", t.name, filterText(filters))
+func missing(t *table, filters []filter) *domainError {
+	return &domainError{code: provider.NotFound, message: fmt.Sprintf("no %s with %s", t.name, filterText(filters))}
 }
 
 // filterText spells filters for a message: "AlbumId" 7.
@@ -219,7 +177,11 @@ func filterText(filters []filter) string {
 			b.WriteString(", ")
 		}
 		b.WriteString(`"` + f.col.name + `"`)
-		for j, v := range f.vals {
+		vals := f.vals
+		if len(f.parts) > 0 {
+			vals = f.parts[0].vals
+		}
+		for j, v := range vals {
 			if j > 0 {
 				break // the same value in another form
 			}

@@ -22,6 +22,7 @@ type table struct {
 	virtual bool
 	fks     []foreignKey
 	unique  [][]*column // column sets that no two rows share, key included
+	search  *fullText   // finds words in the rows, nil without one
 	trigger bool        // rows may look different after a write than it said
 	// every column as a select list, and as the end of a write
 	columns, returning string
@@ -39,6 +40,7 @@ type column struct {
 	generated bool
 	auto      bool   // INTEGER PRIMARY KEY: SQLite gives the value
 	norm      string // the name for matching, see normal
+	form      string // of the times it holds, see times.go; "" when it holds none
 	pos       int    // index in table.cols
 	lead      string // what stands before the value in a row: {"AlbumId": or ,"Title":
 }
@@ -139,7 +141,7 @@ func readSchema(ctx context.Context, c *conn, warn func(format string, args ...a
 	if len(s.tables) == 0 {
 		return nil, fmt.Errorf("the database has no tables, want at least one")
 	}
-	return s, nil
+	return s, s.findFullText(ctx, c)
 }
 
 // readMaster looks at the schema's own SQL: which tables have triggers, and
@@ -170,6 +172,9 @@ func (t *table) read(ctx context.Context, c *conn) error {
 		return err
 	}
 	if err := t.readForeignKeys(ctx, c); err != nil {
+		return err
+	}
+	if err := t.readTimes(ctx, c); err != nil {
 		return err
 	}
 	t.findRowid(c)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
@@ -23,12 +24,24 @@ type Options struct {
 	// contract's digest is refused by [DB.Initialize]. Nil: operations are taken as
 	// `initialize` and each request describe them.
 	Contract *air.Document
-	// Seed decides what random functions in the schema give. The simulator's seed
-	// from `initialize` does not replace it.
+	// Seed decides what random functions in the schema give, and the ids of new
+	// rows. 0 is the simulator's seed from `initialize`.
 	Seed uint32
 	// Now is where the virtual clock starts; each call moves it by one second. The
 	// zero time is 2026-01-01T00:00:00Z.
 	Now time.Time
+	// Strict refuses parameters that no column takes with a validation_error. They
+	// are told in an answer's meta otherwise.
+	Strict bool
+	// ReadOnly answers every write with policy_denied.
+	ReadOnly bool
+	// InPlace works on the file itself: writes change it, and nothing is copied.
+	InPlace bool
+	// SaveState is a file that Close writes the final state to, whole or not at all;
+	// "" for none. Tenants' states are not in it.
+	SaveState string
+	// Map overrides what is mapped by rule, nil for nothing.
+	Map *Map
 	// Name is the service's name in the derived contract, "" for the file's name.
 	Name string
 	// TempDir is where the private copy is made, "" for the system's own.
@@ -43,10 +56,18 @@ type DB struct {
 	opts   Options
 	name   string // of the service
 	schema *schema
-	pool   *pool
-	dir    string // of the copy, "" once it is unlinked
+	pool   atomic.Pointer[pool]
 	totals *totals
+	fill   func(dir string) error // makes a private copy
+	place  string                 // the file itself, when no copy is made
+	dirs   []string               // of copies that could not be unlinked
 
+	saved sync.Once
+
+	tenantMu sync.Mutex
+	tenants  map[string]*DB
+
+	rules    *rules // of the map, nil without one
 	contract func() (*derivation, error)
 	targets  sync.Map // targetKey to *target
 	calls    sync.Mutex
@@ -62,16 +83,21 @@ var (
 // Open takes a private copy of the SQLite file at path and opens it. The file
 // and its folder are only read, and may be read-only; what its -wal or -journal
 // companion holds is in the copy. The copy is unlinked at once where the system
-// allows it, so that not even a killed process leaves it behind.
+// allows it, so that not even a killed process leaves it behind. With
+// [Options.InPlace] the file itself is opened and written.
 //
 // Errors name the path and what is wrong with it: no SQLite file, no tables, a
-// module that this build of SQLite does not have.
+// module that this build of SQLite does not have, a map that does not fit.
 func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	db, err := open(ctx, opts, func(dir string) error { return copyFixture(path, dir) })
-	if err != nil {
+	db := newDB(opts)
+	if db.opts.InPlace {
+		db.place = path
+	}
+	db.fill = fixtureCopier(path)
+	if err := db.open(ctx); err != nil {
 		return nil, fmt.Errorf("fixture %s: %w", path, explain(err))
 	}
 	if db.name == "" {
@@ -82,14 +108,15 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 
 // OpenSQL builds a database from SQL text and opens it as [Open] does.
 func OpenSQL(ctx context.Context, sql string, opts *Options) (*DB, error) {
-	db, err := open(ctx, opts, func(dir string) error {
-		c, err := openConn(filepath.Join(dir, copyName), true)
+	db := newDB(opts)
+	db.fill = func(dir string) error {
+		c, err := openConn(filepath.Join(dir, copyName), accessCopy)
 		if err != nil {
 			return err
 		}
 		return errors.Join(c.exec(sql), c.close())
-	})
-	if err != nil {
+	}
+	if err := db.open(ctx); err != nil {
 		return nil, fmt.Errorf("fixture SQL: %w", explain(err))
 	}
 	if db.name == "" {
@@ -98,8 +125,8 @@ func OpenSQL(ctx context.Context, sql string, opts *Options) (*DB, error) {
 	return db, nil
 }
 
-func open(ctx context.Context, opts *Options, fill func(dir string) error) (db *DB, err error) {
-	db = &DB{totals: newTotals()}
+func newDB(opts *Options) *DB {
+	db := &DB{totals: newTotals(), tenants: map[string]*DB{}}
 	if opts != nil {
 		db.opts = *opts
 	}
@@ -111,28 +138,36 @@ func open(ctx context.Context, opts *Options, fill func(dir string) error) (db *
 	}
 	db.name = slug(db.opts.Name)
 	db.contract = sync.OnceValues(func() (*derivation, error) { return derive(db.name, db.schema) })
+	return db
+}
+
+// open makes the copy and the connections on it.
+func (db *DB) open(ctx context.Context) (err error) {
+	if db.place != "" {
+		return db.connect(ctx, db.place)
+	}
 	dir, err := os.MkdirTemp(db.opts.TempDir, "anvil-fixture-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		if err != nil {
 			os.RemoveAll(dir)
 		}
 	}()
-	if err := fill(dir); err != nil {
-		return nil, err
+	if err := db.fill(dir); err != nil {
+		return err
 	}
 	if err := db.connect(ctx, filepath.Join(dir, copyName)); err != nil {
-		return nil, err
+		return err
 	}
 	if os.RemoveAll(dir) != nil {
-		db.dir = dir // in use, as Windows sees it: Close removes it
+		db.dirs = append(db.dirs, dir) // in use, as Windows sees it: Close removes it
 	}
-	return db, nil
+	return nil
 }
 
-// connect opens every connection on the copy and reads the schema.
+// connect opens every connection on the file and reads the schema.
 func (db *DB) connect(ctx context.Context, file string) (err error) {
 	var conns []*conn
 	defer func() {
@@ -143,13 +178,13 @@ func (db *DB) connect(ctx context.Context, file string) (err error) {
 		}
 	}()
 	for i := range 1 + readerCount() {
-		c, err := openConn(file, i == 0)
+		c, err := openConn(file, db.access(i == 0))
 		if err != nil {
 			return err
 		}
 		conns = append(conns, c)
 		if i == 0 {
-			if db.schema, err = readSchema(ctx, c, db.opts.Logf); err != nil {
+			if err := db.learn(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -157,8 +192,32 @@ func (db *DB) connect(ctx context.Context, file string) (err error) {
 			return err
 		}
 	}
-	db.pool = newPool(conns[0], conns[1:])
+	db.pool.Store(newPool(conns[0], conns[1:]))
 	return nil
+}
+
+func (db *DB) access(writer bool) access {
+	switch {
+	case !writer:
+		return accessRead
+	case db.place != "" && db.opts.ReadOnly:
+		return accessRead
+	case db.place != "":
+		return accessPlace
+	}
+	return accessCopy
+}
+
+// learn reads the schema, unless a reset finds it known, and the map against it.
+func (db *DB) learn(ctx context.Context, c *conn) (err error) {
+	if db.schema != nil {
+		return nil
+	}
+	if db.schema, err = readSchema(ctx, c, db.opts.Logf); err != nil {
+		return err
+	}
+	db.rules, err = db.opts.Map.compile(db.schema)
+	return err
 }
 
 // equip makes a connection ready: its clock where the schema asks for one, and
@@ -176,8 +235,11 @@ func (db *DB) equip(ctx context.Context, c *conn) error {
 		return err
 	}
 	c.dropStmts()
-	_, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil)
-	return err
+	if _, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil); err != nil {
+		return err
+	}
+	c.raw.Guard()
+	return nil
 }
 
 // explain adds what to do to errors of SQLite that a fixture's owner can act on.
@@ -194,32 +256,61 @@ func explain(err error) error {
 	return err
 }
 
-// Close waits for running calls, at most until ctx ends, and drops the copy.
+// Close waits for running calls, at most until ctx ends, and drops the copies.
 func (db *DB) Close(ctx context.Context) error {
-	err := db.pool.close(ctx)
-	if db.dir != "" {
-		err = errors.Join(err, os.RemoveAll(db.dir))
+	err := db.saveOnce(ctx)
+	err = errors.Join(err, db.pool.Load().close(ctx))
+	for _, t := range db.dropTenants() {
+		err = errors.Join(err, t.Close(ctx))
 	}
+	for _, dir := range db.dirs {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
+// saveOnce writes the final state where one is asked for, once.
+func (db *DB) saveOnce(ctx context.Context) (err error) {
+	db.saved.Do(func() {
+		if db.opts.SaveState != "" {
+			err = db.SaveState(ctx, db.opts.SaveState)
+		}
+	})
 	return err
 }
 
 // reader takes a connection for a call that only reads.
 func (db *DB) reader(ctx context.Context, req *provider.Request) (*conn, error) {
-	c, err := db.pool.take(ctx, db.pool.readers)
+	c, err := db.take(ctx, func(p *pool) chan *conn { return p.readers })
 	if err == nil {
 		db.setClock(c, req)
 	}
 	return c, err
 }
 
-func (db *DB) release(c *conn) { db.pool.readers <- c }
-
-// setClock moves a connection's clock to the call: the position that its
-// request id tells, else a count.
-func (db *DB) setClock(c *conn, req *provider.Request) {
-	if c.clock == nil {
-		return
+// take waits for a connection; a reset meanwhile means the new copy's.
+func (db *DB) take(ctx context.Context, kind func(*pool) chan *conn) (*conn, error) {
+	for {
+		p := db.pool.Load()
+		c, err := p.take(ctx, kind(p))
+		if err != errClosed || db.pool.Load() == p {
+			return c, err
+		}
 	}
+}
+
+func (db *DB) release(c *conn) { c.pool.readers <- c }
+
+// writer takes the connection for a call that writes.
+func (db *DB) writer(ctx context.Context) (*conn, error) {
+	return db.take(ctx, func(p *pool) chan *conn { return p.writer })
+}
+
+func (db *DB) unwrite(c *conn) { c.pool.writer <- c }
+
+// setClock moves a connection's clock to the call and returns its position: what
+// its request id tells, else a count.
+func (db *DB) setClock(c *conn, req *provider.Request) int64 {
 	n, err := strconv.ParseInt(strings.TrimPrefix(req.RequestID, "r"), 10, 32)
 	if err != nil {
 		db.calls.Lock()
@@ -228,4 +319,5 @@ func (db *DB) setClock(c *conn, req *provider.Request) {
 		db.calls.Unlock()
 	}
 	c.clock.set(db.opts.Now, db.opts.Seed, n)
+	return n
 }

@@ -217,7 +217,7 @@ func TestFileStays(t *testing.T) {
 func makeFile(tb testing.TB, sql string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "made.db")
-	c, err := openConn(path, true)
+	c, err := openConn(path, accessCopy)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -38,10 +38,7 @@ func keyOfTotal(t *table, filters []filter) totalKey {
 	}
 	var key []byte
 	for _, f := range filters {
-		key = append(key, byte(f.col.pos), byte(f.col.pos>>8), byte(len(f.vals)), byte(len(f.vals)>>8), byte(bit(f.null)))
-		for _, v := range f.vals {
-			key = appendKeyValue(key, v)
-		}
+		key = f.appendKey(key)
 	}
 	return totalKey{t, string(key)}
 }
@@ -109,4 +106,12 @@ func (s *totals) bump(t *table, everything bool) {
 	if everything {
 		s.all++
 	}
+}
+
+// forget drops every count.
+func (s *totals) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all++
+	clear(s.counts)
 }

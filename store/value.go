@@ -172,13 +172,6 @@ func describe(raw []byte) string {
 	return "the number " + string(cut) + more
 }
 
-// A filter keeps the rows whose column equals one of vals.
-type filter struct {
-	col  *column
-	vals []driver.Value // none matches no row
-	null bool           // NULL matches too
-}
-
 // filterOf reads a parameter's JSON value as an equality filter on a column; an
 // array is a choice of values.
 func filterOf(c *column, name string, raw []byte) (filter, error) {

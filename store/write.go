@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,14 +12,21 @@ import (
 
 // A change is one write of one row.
 type change struct {
-	table   *table
-	verb    verb
-	cols    []*column
-	vals    []driver.Value
-	match   []filter // the row, for all but a create
-	parents []filter // the rows that the path says it belongs to
-	ignored []string // body fields that are not written: generated columns, a key
-	once    *string  // the idempotency key, which may stand in the body
+	target    *target
+	schema    *schema
+	table     *table
+	verb      verb
+	cols      []*column
+	vals      []driver.Value
+	match     []filter // the row, for all but a create
+	parents   []filter // the rows that the path says it belongs to
+	ignored   []string // body fields that are not written: generated columns, a key
+	once      *string  // the idempotency key, which may stand in the body
+	lookups   []lookup // foreign keys given by another column of the parent
+	extras    []canon.Member
+	kept      []*column // columns that a replacement leaves as they are
+	generated []string  // columns that got an id
+	at        moment
 }
 
 // value is what the change writes to a column.
@@ -35,74 +41,12 @@ func (w *change) value(col *column) (driver.Value, bool) {
 
 func (w *change) matched() string { return filterText(w.match) }
 
-// fill reads the fields of a body. All faults are told at once.
-func (w *change) fill(body []byte) error {
-	if body == nil || string(body) == "null" {
-		return nil
-	}
-	compact, err := canon.AppendCompact(nil, body, canon.Lenient)
-	if err != nil {
-		return invalid("the body: %v", err)
-	}
-	if compact[0] != '{' {
-		return invalid("the body wants an object with columns of %s, got %s", w.table.name, describe(compact))
-	}
-	var faults []string
-	canon.Members(compact, func(key, raw []byte) bool {
-		if err := w.field(canon.Unquote(key), raw); err != nil {
-			faults = append(faults, err.Error())
-		}
-		return true
-	})
-	if faults != nil {
-		return invalid("%s", strings.Join(faults, "; "))
-	}
-	return nil
-}
-
-func (w *change) field(name string, raw []byte) error {
-	col := w.table.col(name)
-	if col == nil {
-		col = w.table.named(normal(name))
-	}
-	switch {
-	case col == nil && w.once != nil && string(raw) == string(canon.AppendString(nil, *w.once)), col != nil && col.generated:
-		w.ignored = append(w.ignored, name)
-		return nil
-	case col == nil:
-		return w.unknown(name)
-	}
-	v, err := col.take(raw)
-	if err != nil {
-		return err
-	}
-	if v == nil && col.auto && w.verb == createRow {
-		return nil // the table gives the next one
-	}
-	if v == nil && slices.Contains(w.table.key, col) {
-		return invalid("%q of %s is part of the key and must have a value", col.name, w.table.name)
-	}
-	return w.set(col, v)
-}
-
 func (w *change) set(col *column, v driver.Value) error {
 	if _, twice := w.value(col); twice {
 		return invalid("%q of %s is given twice, in two spellings", col.name, w.table.name)
 	}
 	w.cols, w.vals = append(w.cols, col), append(w.vals, v)
 	return nil
-}
-
-func (w *change) unknown(name string) error {
-	names := make([]string, len(w.table.cols))
-	for i, c := range w.table.cols {
-		names[i] = c.name
-	}
-	hint := "its columns are " + strings.Join(names, ", ")
-	if near := nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q", near)
-	}
-	return invalid("%s has no column %q; %s", w.table.name, name, hint)
 }
 
 // missing names the columns that a new or replaced row must have and has not.
@@ -141,7 +85,7 @@ func (w *change) sql() (string, []driver.Value) {
 	}
 	if w.verb == replaceRow {
 		for _, c := range t.cols {
-			if _, given := w.value(c); !given && !c.generated && !slices.Contains(t.key, c) && !w.matches(c) {
+			if _, given := w.value(c); !given && !c.generated && !slices.Contains(t.key, c) && !w.matches(c) && !slices.Contains(w.kept, c) {
 				sets = append(sets, quote(c.name)+" = "+c.defaultSQL())
 			}
 		}
@@ -184,16 +128,19 @@ func (c *column) defaultSQL() string {
 
 // write answers a create, an update or a delete.
 func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
-	w, err := g.change(req)
+	if db.opts.ReadOnly {
+		return nil, refuse(provider.PolicyDenied, "the fixture database is read-only: %s would change %s", g.name, g.table.name)
+	}
+	w, err := g.change(db.schema, req)
 	if err != nil {
 		return nil, err
 	}
-	c, err := db.pool.take(ctx, db.pool.writer)
+	c, err := db.writer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { db.pool.writer <- c }()
-	db.setClock(c, req)
+	defer db.unwrite(c)
+	w.at = momentOf(db.opts.Now, db.opts.Seed, db.setClock(c, req))
 	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
 	err = c.transaction("BEGIN IMMEDIATE", func() (err error) {
@@ -207,8 +154,10 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	end(w.added())
 	if w.verb == deleteRow {
 		row = []byte("null")
+	} else {
+		row = g.wrapRow(row)
 	}
-	return &provider.Response{OK: true, Result: row, Meta: meta(w.table, w.match, slices.Concat(g.ignored, w.ignored), 1)}, nil
+	return &provider.Response{OK: true, Result: row, Meta: w.meta(slices.Concat(g.ignored, w.ignored))}, nil
 }
 
 // added is how many rows there are more after the change.
@@ -223,18 +172,18 @@ func (w *change) added() int64 {
 }
 
 // change reads what a request wants written.
-func (g *target) change(req *provider.Request) (*change, error) {
-	w := &change{table: g.table, verb: g.verb, once: req.IdempotencyKey}
+func (g *target) change(s *schema, req *provider.Request) (*change, error) {
+	w := &change{target: g, schema: s, table: g.table, verb: g.verb, once: req.IdempotencyKey}
 	if g.verb != deleteRow {
 		if err := w.fill(req.Body); err != nil {
 			return nil, err
 		}
 	}
-	key, err := bindingFilters(g.key, req.Params.Path)
+	key, err := bindingFilters(g.key, req)
 	if err != nil {
 		return nil, err
 	}
-	parents, err := bindingFilters(g.parents, req.Params.Path)
+	parents, err := bindingFilters(g.parents, req)
 	if err != nil {
 		return nil, err
 	}
@@ -247,14 +196,14 @@ func (g *target) change(req *provider.Request) (*change, error) {
 		}
 		w.match = nil
 	}
-	if g.verb == createRow || g.verb == replaceRow {
-		return w, w.missing()
-	}
-	return w, nil
+	return w, g.assign(w, req)
 }
 
 // place puts a new row under the parent that its path names.
 func (w *change) place(f filter) error {
+	if f.op == opVia {
+		return w.placeVia(f)
+	}
 	if len(f.vals) != 1 || f.col.generated {
 		return nil
 	}
@@ -268,17 +217,53 @@ func (w *change) place(f filter) error {
 	return w.set(f.col, f.vals[0])
 }
 
+// placeVia puts a new row under a parent that is named by another column than
+// the one its foreign key holds.
+func (w *change) placeVia(f filter) error {
+	p := f.parts[0].col.table
+	for _, fk := range w.table.fks {
+		if refs := fk.targets(p); len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
+			w.lookups = append(w.lookups, lookup{own: f.col, ref: refs[0], by: filter{op: opAny, col: f.parts[0].col, parts: f.parts}, path: true})
+		}
+	}
+	return nil
+}
+
 // run does the change inside a transaction and returns the row as it is after.
 func (w *change) run(ctx context.Context, c *conn) (row []byte, err error) {
-	if w.verb == patchRow && len(w.cols) == 0 {
-		row, err = w.table.get(ctx, c, w.match)
-	} else {
+	if w.verb == patchRow && len(w.cols)+len(w.lookups)+len(w.extras) == 0 {
+		row, err = w.table.get(ctx, c, w.match, w.target.shape)
+	} else if err = w.complete(ctx, c); err == nil {
 		row, err = w.execute(ctx, c)
 	}
 	if err == nil && row == nil {
 		return nil, missing(w.table, w.match)
 	}
 	return row, err
+}
+
+// complete fills what the request left to the store: foreign keys by another
+// name, extras, ids, times.
+func (w *change) complete(ctx context.Context, c *conn) error {
+	if w.verb == deleteRow {
+		return nil
+	}
+	if err := w.lookUp(ctx, c); err != nil {
+		return err
+	}
+	if err := w.mergeExtras(ctx, c); err != nil {
+		return err
+	}
+	if w.verb == createRow {
+		if err := w.giveIDs(ctx, c); err != nil {
+			return err
+		}
+	}
+	w.stamp()
+	if w.verb == createRow || w.verb == replaceRow {
+		return w.missing()
+	}
+	return nil
 }
 
 func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
@@ -294,17 +279,21 @@ func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 			row = []byte("null")
 			return nil
 		}
-		row = t.appendRow(make([]byte, 0, 256), vals)
+		if !w.target.shape.reads() {
+			row = w.target.shape.appendRow(make([]byte, 0, 256), t, vals)
+		} else {
+			row = []byte("null") // read again below, with what else it shows
+		}
 		for _, k := range t.key {
 			now = append(now, filter{col: k, vals: []driver.Value{vals[k.pos]}})
 		}
 		return nil
 	})
-	if err != nil || row == nil || !t.trigger || len(now) == 0 {
+	if err != nil || row == nil || !t.trigger && !w.target.shape.reads() || len(now) == 0 {
 		return row, err
 	}
 	// A trigger may have written to the row after RETURNING looked at it.
-	after, err := t.get(ctx, c, now)
+	after, err := t.get(ctx, c, now, w.target.shape)
 	if after == nil {
 		return row, err
 	}

@@ -26,6 +26,13 @@ func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler,
 	if o.trace != "" {
 		admin.Trace = o.copyTrace
 	}
+	if st.db != nil {
+		admin.State = func(w http.ResponseWriter, r *http.Request) {
+			if err := writeState(w, r, st.db); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+			}
+		}
+	}
 	return admin.Wrap(handler), nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/store"
@@ -24,6 +25,7 @@ message a line; serve starts it with --provider-cmd.`,
 
 func newProviderSQLite(s cli.Streams) *cobra.Command {
 	var contract string
+	flags := &fixtureFlags{}
 	cmd := &cobra.Command{
 		Use:   "sqlite FILE",
 		Short: "Answer from the tables of a SQLite file",
@@ -33,24 +35,28 @@ file never changes. Without a contract it derives one from the tables.`,
   anvil-sim serve --contract ./bundle --provider-cmd "anvil-sim provider sqlite fixtures.db"`,
 		Args: cli.Args("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return serveSQLite(cmd.Context(), s, args[0], contract)
+			return serveSQLite(cmd.Context(), s, args[0], contract, flags)
 		},
 	}
 	cmd.Flags().StringVar(&contract, "contract", "", "the served contract (default $ANVIL_CONTRACT, which serve sets)")
+	flags.add(cmd.Flags())
 	return cmd
 }
 
-func serveSQLite(ctx context.Context, s cli.Streams, file, contract string) error {
+func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flags *fixtureFlags) error {
 	if contract == "" {
 		contract = s.Getenv("ANVIL_CONTRACT")
 	}
-	opts := &store.Options{}
+	var doc *air.Document
 	if contract != "" {
-		doc, err := loadContract(contract, "all") // what is served is for serve to say
-		if err != nil {
+		var err error
+		if doc, err = loadContract(contract, "all"); err != nil { // what is served is for serve to say
 			return err
 		}
-		opts.Contract = doc
+	}
+	opts, err := flags.options(doc, 0)
+	if err != nil {
+		return err
 	}
 	db, err := store.Open(ctx, file, opts)
 	if err != nil {

@@ -20,7 +20,7 @@ request. The same calls give the same bytes.`,
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py"
   anvil-sim serve --contract ./bundle --trace calls.jsonl -- pytest -q`,
 	}
-	root.AddCommand(newServe(s), newReplay(s), newRecord(s), newCassette(s), newProvider(s), newSimulate(s),
+	root.AddCommand(newServe(s), newReplay(s), newRecord(s), newCassette(s), newProvider(s), newFixtures(s), newSimulate(s),
 		newCompile(s), newApprove(s), newInspect(s), newLint(s), newDrift(s))
 	return root
 }

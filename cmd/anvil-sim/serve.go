@@ -44,6 +44,7 @@ type serveOptions struct {
 	adminToken string
 	strict     bool
 	slowMS     int
+	fixture    fixtureFlags
 
 	traceStart int64  // where this run begins in the trace file
 	trust      string // the certificate that clients of --tls trust
@@ -77,13 +78,24 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.checkFixtureFlags(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), args)
+		},
 	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, or an API description with --approve; also gzipped")
 	f.StringVar(&o.approve, "approve", "", "serve an API description as the contract: reads, or all of it")
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
 	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
+	o.fixture.add(f)
 	f.IntVar(&o.timeoutMS, "provider-timeout", 30000, "deadline of each provider request, in ms")
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to bind")
 	f.IntVar(&o.port, "port", 0, "port to bind; 0 picks a free one")
@@ -106,7 +118,20 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
 	_ = cmd.MarkFlagFilename("fixtures")
 	_ = cmd.MarkFlagFilename("trace", "jsonl")
-	return cmd
+}
+
+// checkFixtureFlags refuses options that would do nothing.
+func (o *serveOptions) checkFixtureFlags(cmd *cobra.Command) error {
+	if o.fixtures != "" {
+		return nil
+	}
+	for _, name := range fixtureFlagNames {
+		if cmd.Flags().Changed(name) {
+			return cli.WithHint(fmt.Errorf("--%s is about a fixture database, and --fixtures names none", name),
+				"with --provider-cmd, give it to the provider: anvil-sim provider sqlite FILE --"+name)
+		}
+	}
+	return nil
 }
 
 // check reads what flags alone cannot: bounds.

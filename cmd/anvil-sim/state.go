@@ -35,6 +35,7 @@ type state struct {
 	exit func() int      // exit code of the provider process, -1 without one
 	stop func(context.Context) error
 	demo bool
+	db   *store.DB // a fixture database in process, nil without one
 
 	seed     uint32
 	stateful bool              // the state is a provider's
@@ -92,7 +93,11 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	case o.provider != "":
 		return o.startProvider(ctx, opts, doc, path)
 	case o.fixtures != "":
-		db, err := store.Open(ctx, o.fixtures, &store.Options{Contract: doc, Seed: opts.Seed})
+		options, err := o.fixture.options(doc, opts.Seed)
+		if err != nil {
+			return nil, err
+		}
+		db, err := store.Open(ctx, o.fixtures, options)
 		if err != nil {
 			return nil, err
 		}
@@ -196,9 +201,7 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 	if _, err := db.Initialize(ctx, s.InitializeParams()); err != nil {
 		return fail(err)
 	}
-	st := &state{sim: s, stop: db.Close, seed: opts.Seed, stateful: true}
-	st.resetter, _ = provider.Provider(db).(provider.Resetter)
-	return st, nil
+	return &state{sim: s, stop: db.Close, db: db, seed: opts.Seed, stateful: true, resetter: db}, nil
 }
 
 // A deadline gives a provider in process the deadline that a process has.

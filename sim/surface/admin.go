@@ -27,6 +27,9 @@ type Admin struct {
 	Reset func(ctx context.Context) error
 	// Trace writes the lines of this run. Nil: there is no trace.
 	Trace func(w io.Writer) error
+	// State answers GET /__anvil/state with the present state behind the calls.
+	// Nil: there is none to give.
+	State http.HandlerFunc
 	// Health is the body of GET /__anvil/health.
 	Health func() any
 }
@@ -35,6 +38,7 @@ type Admin struct {
 //
 //	POST /__anvil/reset   back to the first state; 204
 //	GET  /__anvil/trace   the trace lines of this run
+//	GET  /__anvil/state   the present state behind the calls
 //	GET  /__anvil/health  what is served
 func (a *Admin) Wrap(next http.Handler) http.Handler {
 	var calls sync.RWMutex // held for writing while everything is reset
@@ -60,13 +64,23 @@ func (a *Admin) Wrap(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 		case "GET trace":
 			a.trace(w)
+		case "GET state":
+			a.state(w, r)
 		case "GET health":
 			w.Header()["Content-Type"] = jsonType
 			_ = json.NewEncoder(w).Encode(a.Health())
 		default:
-			adminError(w, http.StatusNotFound, "unknown control request; there are POST "+AdminPrefix+"reset, GET "+AdminPrefix+"trace and GET "+AdminPrefix+"health")
+			adminError(w, http.StatusNotFound, "unknown control request; there are POST reset and GET trace, state and health under "+AdminPrefix)
 		}
 	})
+}
+
+func (a *Admin) state(w http.ResponseWriter, r *http.Request) {
+	if a.State == nil {
+		adminError(w, http.StatusNotFound, "no state to give; it needs a fixture database in process (--fixtures FILE)")
+		return
+	}
+	a.State(w, r)
 }
 
 func (a *Admin) trace(w http.ResponseWriter) {

@@ -62,6 +62,8 @@ func TestBrowserTenThousandCalls(t *testing.T) {
 	b.until(`[...document.querySelectorAll(".ln.del")].some((e) => e.textContent.includes('"open"'))`)
 	b.until(`[...document.querySelectorAll(".ln.add")].some((e) => e.textContent.includes('"closed"'))`)
 	b.shoot("difference-light")
+	b.eval(`[...document.querySelectorAll(".findings button")].find((e) => e.textContent === "/result/output/state").click()`)
+	b.until(`document.querySelector(".ln.here").dataset.path === "/result/output/state" && document.querySelector(".ln.here").closest("details").open`)
 
 	// Keys: next difference, next call, text, enter, escape.
 	b.key("n")
@@ -207,6 +209,39 @@ func TestBrowserRunsAndNames(t *testing.T) {
 	b.key("j")
 	b.until(`document.querySelector("#detail h2").textContent === "Call 1"`)
 	b.shoot("equal-light")
+	b.quiet()
+}
+
+// One answer of many lines, one of a long text, and deep nesting: the page shows
+// the start at once and the rest when it is asked for.
+func TestBrowserLongValues(t *testing.T) {
+	items := strings.Repeat(`{"subject":"printer","state":"open","n":1},`, 20_000)
+	deep := strings.Repeat("[", 400) + strings.Repeat("]", 400)
+	run := call(1, "GET", "/many", "t", 200, "["+items+`{"last":true}]`) + call(2, "GET", "/long", "t", 200, `"`+strings.Repeat("long ", 1_000_000)+`"`) +
+		call(3, "GET", "/deep", "t", 200, deep)
+	b := startBrowser(t)
+	b.open(pageFile(t, run, ""), "", "light", 1440, 900)
+	b.until(`document.querySelectorAll(".row").length === 3`)
+	if ms := b.eval(`(() => { const from = performance.now(); document.querySelector(".row").click(); return performance.now() - from; })()`).(float64); ms > 30000 {
+		t.Errorf("opening a call of many lines took %.0f ms", ms)
+	} else {
+		t.Logf("opening a call of many lines took %.0f ms", ms)
+	}
+	b.until(`document.querySelectorAll("#detail .ln").length < 20000`)
+	b.eval(`document.querySelector("#detail .more").click()`)
+	b.until(`document.querySelectorAll("#detail .ln").length > 6000 && document.querySelector("#detail .more")`)
+	b.key("j")
+	b.until(`[...document.querySelectorAll("#detail button.link")].some((e) => e.textContent.includes("more characters"))`)
+	b.key("j")
+	b.until(`document.querySelector("#detail h2").textContent === "Call 3"`)
+	b.until(`document.querySelectorAll("#detail .ln").length > 800`)
+	b.quiet()
+
+	// A difference far down is found from its path.
+	b.open(pageFile(t, strings.Replace(run, `"last":true`, `"last":false`, 1), run), "#1", "light", 1440, 900)
+	b.until(`document.querySelector(".findings button")`)
+	b.eval(`[...document.querySelectorAll(".findings button")].at(-1).click()`)
+	b.until(`document.querySelector(".ln.here").dataset.path === "/provider/result/20000/last"`)
 	b.quiet()
 }
 

@@ -36,7 +36,7 @@ func startBrowser(t *testing.T) *browser {
 	if exe == "" {
 		exe = "chromium"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	fromUs, toBrowser, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

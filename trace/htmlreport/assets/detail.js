@@ -12,8 +12,9 @@ function welcome() {
 
 // editsOf sorts the findings of a change by path, and what was added by its parent.
 function editsOf(change) {
-  const edits = {at: new Map(), added: new Map()};
+  const edits = {at: new Map(), added: new Map(), keys: new Set()};
   for (const f of change.findings) {
+    edits.keys.add(topKey(f.path));
     if (f.kind !== "added") {
       edits.at.set(f.path, f);
       continue;
@@ -26,6 +27,9 @@ function editsOf(change) {
   }
   return edits;
 }
+
+// topKey is the key of the entry that a path goes through.
+const topKey = (path) => (path.split("/")[1] || "").replace(/~1/g, "/").replace(/~0/g, "~");
 
 const viewNames = {both: "Differences", run: "This run", base: "Baseline"};
 
@@ -113,14 +117,18 @@ function finding(group) {
 // goTo shows the place of a finding, in the view of both.
 function goTo(path) {
   const find = () => [...$("detail").querySelectorAll(".ln[data-path]")].find((e) => e.dataset.path === path);
+  if (selected && selected.line >= 0 && selected.base >= 0) open(selected, "both");
+  for (const box of $("detail").querySelectorAll("details")) {
+    if (!box.keys.includes(topKey(path))) continue;
+    box.open = true;
+    box.fill();
+  }
   let line = find();
-  if (!line && selected) {
-    open(selected, "both");
+  if (!line) {
+    for (const box of $("detail").querySelectorAll(".value")) if (box.key === topKey(path)) box.reveal(path);
     line = find();
   }
   if (!line) return;
-  const box = line.closest("details");
-  if (box) box.open = true;
   for (const e of $("detail").querySelectorAll(".here")) e.classList.remove("here");
   line.classList.add("here");
   line.scrollIntoView({block: "center"});
@@ -139,28 +147,31 @@ function part(entry, edits, key) {
   const added = edits && (edits.added.get("") || []).find((f) => f.key === key);
   if (!node && !added) return null;
   const p = new Printer(edits);
-  if (node) p.value(node, "/" + key, 0, () => [], "");
-  else p.value(parseJSON(added.neu), "/" + key, 0, () => [], "", "add");
-  const e = p.element();
-  const differs = p.lines.some((l) => l.cls);
-  const isNull = node && node.t === "l" && node.v === "null" && !differs;
-  return {e, differs, isNull};
+  const none = () => [];
+  const e = p.element(node ? p.value(node, "/" + key, 0, none, "") : p.value(parseJSON(added.neu), "/" + key, 0, none, "", "add"));
+  e.key = key;
+  return e;
+}
+
+// isEmpty tells whether a key is null and no difference.
+function isEmpty(entry, edits, key) {
+  const node = member(entry, key);
+  return node && node.t === "l" && node.v === "null" && !(edits && edits.keys.has(key));
 }
 
 function requestCard(entry, edits) {
-  const p = part(entry, edits, "request");
-  return el("section", {class: "card", "aria-label": "Request"}, el("h3", {}, "Request"), p ? p.e : el("p", {class: "quiet"}, "No request was recorded."));
+  return el("section", {class: "card", "aria-label": "Request"}, el("h3", {}, "Request"),
+    part(entry, edits, "request") || el("p", {class: "quiet"}, "No request was recorded."));
 }
 
 function responseCard(entry, edits) {
   const card = el("section", {class: "card", "aria-label": "Response"}, el("h3", {}, "Response"));
   for (const [key, name] of [["status", "Status"], ["headers", "Headers"], ["response", "Body"]]) {
-    const p = part(entry, edits, key);
-    if (p) card.append(el("h4", {}, name), p.isNull ? el("p", {class: "quiet"}, "empty") : p.e);
+    const e = part(entry, edits, key);
+    if (e) card.append(el("h4", {}, name), isEmpty(entry, edits, key) ? el("p", {class: "quiet"}, "empty") : e);
   }
-  if (card.children.length === 1) {
-    const p = part(entry, edits, "result"); // in process the result is the answer
-    card.append(p ? p.e : el("p", {class: "quiet"}, "No response was recorded."));
+  if (card.children.length === 1) { // in process the result is the answer
+    card.append(part(entry, edits, "result") || el("p", {class: "quiet"}, "No response was recorded."));
   }
   return card;
 }
@@ -169,20 +180,33 @@ const sideBySide = new Set(["request", "status", "headers", "response"]);
 const between = [["normalized", "Normalized request", "what the provider was asked"], ["provider", "Provider answer", ""],
   ["result", "Result", "before it was written as HTTP"], ["warnings", "Warnings", ""]];
 
-function rest(entry, edits) {
-  const out = [];
-  const add = (p, name, note) => {
-    if (!p) return;
-    const none = p.isNull ? "none: no provider was asked" : note;
-    out.push(el("details", {class: "card", open: p.differs}, el("summary", {}, name, none && el("span", {class: "note"}, "  " + none)), p.e));
+// folded is a part of the page that is made when it is opened; what differs is
+// open from the start.
+function folded(keys, edits, name, note, make) {
+  const box = el("details", {class: "card"}, el("summary", {}, name, note && el("span", {class: "note"}, "  " + note)));
+  box.keys = keys;
+  box.fill = () => {
+    box.fill = () => {};
+    box.append(...make());
   };
-  for (const [key, name, note] of between) add(part(entry, edits, key), name, note);
+  box.addEventListener("toggle", () => box.open && box.fill());
+  if (edits && keys.some((k) => edits.keys.has(k))) {
+    box.open = true;
+    box.fill();
+  }
+  return box;
+}
+
+function rest(entry, edits) {
+  const added = ((edits && edits.added.get("")) || []).map((f) => f.key);
+  const has = (key) => member(entry, key) || added.includes(key);
+  const out = between.filter(([key]) => has(key)).map(([key, name, note]) =>
+    folded([key], edits, name, isEmpty(entry, edits, key) ? "none: no provider was asked" : note, () => [part(entry, edits, key)]));
   const named = new Set([...sideBySide, ...between.map(([key]) => key)]);
-  const keys = [...entry.m.map(([k]) => k), ...((edits && edits.added.get("")) || []).map((f) => f.key)].filter((k) => !named.has(k));
-  const others = keys.map((k) => [k, part(entry, edits, k)]);
-  const box = el("details", {class: "card", open: others.some(([, p]) => p.differs)}, el("summary", {}, "Other keys of the entry"));
-  for (const [k, p] of others) box.append(el("h4", {}, plain(k)), p.e);
-  if (others.length > 0) out.push(box);
+  const others = [...new Set([...entry.m.map(([k]) => k), ...added])].filter((k) => !named.has(k));
+  if (others.length > 0) {
+    out.push(folded(others, edits, "Other keys of the entry", "", () => others.flatMap((k) => [el("h4", {}, plain(k)), part(entry, edits, k)])));
+  }
   return out;
 }
 

@@ -16,7 +16,8 @@ function parseJSON(text) {
       if (slashes % 2 === 0) break;
     }
     i++;
-    return JSON.parse(text.slice(from, i));
+    const inner = text.slice(from + 1, i - 1);
+    return inner.includes("\\") ? JSON.parse(text.slice(from, i)) : inner;
   }
   function value() {
     const c = text[i];
@@ -97,7 +98,7 @@ function textNodes(s) {
 }
 
 const maxString = 3000; // characters shown of a string at first
-const maxLines = 4000; // lines shown of a value at first
+const maxLines = 3000; // lines shown of a value at once
 
 const scalarClass = {s: "s", n: "n", l: "l"};
 
@@ -137,57 +138,54 @@ function unlike(a, b) {
   return [[from, x.length - end], [from, y.length - end]];
 }
 
-const pointer = (path, key) => path + "/" + String(key).replace(/~/g, "~0").replace(/\//g, "~1");
+const pointer = (path, key) => path + "/" + (typeof key === "number" ? key : key.replace(/~/g, "~0").replace(/\//g, "~1"));
 
-// A Printer writes values as lines. edits are the differences to the baseline by
+// A Printer writes values as lines, one after the other as they are asked for: of
+// a long value most are never shown. edits are the differences to the baseline by
 // path, for a tree of the baseline; without edits the tree is shown as it is.
 class Printer {
   constructor(edits) {
     this.edits = edits;
-    this.lines = [];
   }
 
-  line(depth, cls, path, ...nodes) {
-    this.lines.push({depth, cls, path, nodes});
-  }
-
-  // value writes a node at a path. lead are functions that make what stands
-  // before it on its first line, tail is a comma or nothing.
-  value(node, path, depth, lead, tail, cls, range) {
+  // value gives the lines of a node at a path. lead makes what stands before it on
+  // its first line, tail is a comma or nothing, cls says on which side it stands.
+  // A line's parts are texts, or functions that make nodes.
+  *value(node, path, depth, lead, tail, cls, range) {
     const finding = !cls && this.edits ? this.edits.at.get(path) : null;
-    if (finding && finding.kind === "removed") return this.value(node, path, depth, lead, tail, "del");
+    if (finding && finding.kind === "removed") {
+      yield* this.value(node, path, depth, lead, tail, "del");
+      return;
+    }
     if (finding && (finding.kind === "changed" || finding.kind === "respelled") && finding.neu !== undefined) {
       const neu = parseJSON(finding.neu);
       const [x, y] = unlike(node, neu);
-      this.value(node, path, depth, lead, tail, "del", x);
-      this.value(neu, path, depth, lead, tail, "add", y);
+      yield* this.value(node, path, depth, lead, tail, "del", x);
+      yield* this.value(neu, path, depth, lead, tail, "add", y);
       return;
     }
-    if (finding && finding.kind === "reordered") this.line(depth, "note", path, "in another order in this run");
-    if (node.t !== "o" && node.t !== "a") {
-      this.line(depth, cls, path, ...lead(), scalar(node, range), tail);
-      return;
-    }
-    this.list(node, path, depth, lead, tail, cls);
+    if (finding && finding.kind === "reordered") yield {depth, cls: "note", path, parts: ["in another order in this run"]};
+    if (node.t === "o" || node.t === "a") yield* this.list(node, path, depth, lead, tail, cls);
+    else yield {depth, cls, path, parts: [lead, () => [scalar(node, range)], tail]};
   }
 
-  list(node, path, depth, lead, tail, cls) {
+  *list(node, path, depth, lead, tail, cls) {
     const [open, close] = node.t === "o" ? ["{", "}"] : ["[", "]"];
     const added = (!cls && this.edits && this.edits.added.get(path)) || [];
     if (node.m.length + added.length === 0) {
-      this.line(depth, cls, path, ...lead(), open + close + tail);
+      yield {depth, cls, path, parts: [lead, open + close + tail]};
       return;
     }
-    this.line(depth, cls, path, ...lead(), open);
-    node.m.forEach((m, i) => {
-      const [key, child] = node.t === "o" ? m : [i, m];
+    yield {depth, cls, path, parts: [lead, open]};
+    for (let i = 0; i < node.m.length; i++) {
+      const [key, child] = node.t === "o" ? node.m[i] : [i, node.m[i]];
       const comma = i < node.m.length - 1 ? "," : "";
-      this.value(child, pointer(path, key), depth + 1, this.lead(node.t, key), comma, cls);
-    });
-    for (const f of added) {
-      this.value(parseJSON(f.neu), f.path, depth + 1, this.lead(node.t, f.key), "", "add");
+      yield* this.value(child, pointer(path, key), depth + 1, this.lead(node.t, key), comma, cls);
     }
-    this.line(depth, cls, path, close + tail);
+    for (const f of added) {
+      yield* this.value(parseJSON(f.neu), f.path, depth + 1, this.lead(node.t, f.key), "", "add");
+    }
+    yield {depth, cls, path, parts: [close + tail]};
   }
 
   lead(type, key) {
@@ -195,23 +193,36 @@ class Printer {
     return () => [el("span", {class: "k"}, ...textNodes(quoted(key))), ": "];
   }
 
-  // element is all that was written.
-  element() {
+  // element shows the first lines, and a button for more. Its reveal shows the
+  // line of a difference at a path, and leaves lines before it out.
+  element(lines) {
     const pre = el("pre", {class: "json"});
-    const put = (from, to) => {
-      for (const l of this.lines.slice(from, to)) {
-        const line = el("span", {class: "ln" + (l.cls ? " " + l.cls : "")}, "  ".repeat(l.depth), ...l.nodes);
-        if (l.cls) line.dataset.path = l.path;
-        pre.append(line);
-      }
+    const more = el("button", {type: "button", class: "more"}, "Show more lines");
+    let next = lines.next();
+    const append = (l) => {
+      const nodes = l.parts.flatMap((p) => (typeof p === "function" ? p() : [p]));
+      const line = el("span", {class: "ln" + (l.cls ? " " + l.cls : "")}, "  ".repeat(l.depth), ...nodes);
+      if (l.cls) line.dataset.path = l.path;
+      pre.append(line);
     };
-    put(0, maxLines);
-    if (this.lines.length <= maxLines) return pre;
-    const more = el("button", {type: "button", class: "more"}, "Show " + (this.lines.length - maxLines).toLocaleString("en") + " more lines");
-    more.addEventListener("click", () => {
-      more.remove();
-      put(maxLines);
-    });
-    return el("div", {}, pre, more);
+    const put = () => {
+      for (let n = 0; n < maxLines && !next.done; n++, next = lines.next()) append(next.value);
+      if (next.done) more.remove();
+    };
+    const box = el("div", {class: "value"}, pre, more);
+    box.reveal = (path) => {
+      const before = [];
+      let left = 0;
+      for (; !next.done && !(next.value.cls && next.value.path === path); next = lines.next()) {
+        before.push(next.value);
+        if (before.length > 20) left += before.splice(0, 1).length;
+      }
+      if (left > 0) append({depth: 0, cls: "note", path: "", parts: ["… " + left.toLocaleString("en") + " lines left out"]});
+      before.forEach(append);
+      put();
+    };
+    more.addEventListener("click", put);
+    put();
+    return box;
   }
 }

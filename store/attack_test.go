@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// hostile are texts that would do harm if they ever became SQL.
+var hostile = []string{
+	`'; DROP TABLE notes; --`, `" OR "1"="1`, `1 OR 1=1`, `x' UNION SELECT secret FROM vault --`, `id) FROM vault --`, "`id`", `[id]`,
+	`id; ATTACH '/tmp/x' AS y`, `%' OR '1'='1`, `\`, `"; PRAGMA writable_schema=ON; --`, "a\x00b", `load_extension('x')`, `(SELECT secret FROM vault)`,
+	`id DESC, (SELECT secret FROM vault)`, `id) OR (1`, `contains(id,'x') or 1 eq 1`, `"*" OR "hunt"`, `hunt* OR secret:hunt*`,
+}
+
+const attackSQL = `CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, body TEXT, extras TEXT, created_at TEXT);
+INSERT INTO notes (title, body, created_at) VALUES ('one', 'first', '2026-01-01T00:00:00Z'), ('two', 'second', '2026-01-02T00:00:00Z');
+CREATE TABLE vault (id INTEGER PRIMARY KEY, secret TEXT);
+INSERT INTO vault (secret) VALUES ('hunter2');
+CREATE VIRTUAL TABLE notes_fts USING fts4(content="notes", title, body);
+INSERT INTO notes_fts (rowid, title, body) SELECT id, title, body FROM notes;
+CREATE TABLE "odd ""name" ("a ""b" TEXT PRIMARY KEY, "c]d" TEXT);`
+
+// Whatever stands in a name or a value, the answer is rows that match or a
+// refusal: never an error of SQL, another table's row, or a change.
+func TestInjection(t *testing.T) {
+	db := openSQL(t, attackSQL, nil)
+	ask := func(where string, req *provider.Request) {
+		t.Helper()
+		if req.Page == nil && req.Kind == provider.KindList {
+			req.Page = &provider.Page{Size: 10}
+		}
+		res, err := db.Invoke(context.Background(), req)
+		if err != nil {
+			t.Fatalf("%s: %v", where, err)
+		}
+		if strings.Contains(string(res.Result), "hunter2") || slices.ContainsFunc(res.Items, func(i json.RawMessage) bool { return strings.Contains(string(i), "hunter2") }) {
+			t.Fatalf("%s: %s", where, show(res))
+		}
+	}
+	list := func(query provider.Object) *provider.Request {
+		return &provider.Request{OperationID: "x.list", Method: "GET", PathTemplate: "/notes", Kind: provider.KindList, Action: "list", Params: provider.Params{Query: query}}
+	}
+	for _, text := range hostile {
+		raw := json.RawMessage(jsonText(text))
+		for _, name := range []string{"id", "title", "title[like]", "title[contains]", "title_ne", "id_gte", "created_at[after]", "q", "sort", "order", "$filter",
+			"$orderby", "$select", "$search", "filter[title]", "created_since", "title[in]", "title[null]"} {
+			ask(name+" = "+text, list(provider.Object{{Name: name, Value: raw}}))
+		}
+		for _, name := range []string{text, "title[" + text + "]", "filter[" + text + "]", text + "[gte]", text + "_gte"} {
+			ask("name "+name, list(provider.Object{{Name: name, Value: json.RawMessage(`"x"`)}}))
+		}
+		ask("sort direction "+text, list(provider.Object{{Name: "sort", Value: json.RawMessage(jsonText("-" + text))}, {Name: "order", Value: raw}}))
+		cursor := list(nil)
+		cursor.Page = &provider.Page{Size: 1, Cursor: &text}
+		ask("cursor "+text, cursor)
+		ask("object "+text, list(provider.Object{{Name: "filter", Value: json.RawMessage(`{` + jsonText(text) + `:{` + jsonText(text) + `:1},"title":` + string(raw) + `}`)}}))
+		path := provider.Object{{Name: "id", Value: raw}}
+		ask("path "+text, &provider.Request{OperationID: "x.get", Method: "GET", PathTemplate: "/notes/{id}", Kind: provider.KindRead, Action: "get", Params: provider.Params{Path: path}})
+		ask("delete "+text, &provider.Request{OperationID: "x.delete", Method: "DELETE", PathTemplate: "/notes/{id}", Kind: provider.KindDelete, Action: "delete", Params: provider.Params{Path: path}})
+		ask("template "+text, &provider.Request{OperationID: "x", Method: "GET", PathTemplate: "/" + text + "/{" + text + "}", Kind: provider.KindRead, Action: "get", Resource: &text})
+		ask("body field "+text, &provider.Request{OperationID: "x.update", Method: "PATCH", PathTemplate: "/notes/{id}", Kind: provider.KindUpdate, Action: "update",
+			Params: provider.Params{Path: provider.Object{{Name: "id", Value: json.RawMessage("1")}}},
+			Body:   json.RawMessage(`{` + jsonText(text) + `:` + string(raw) + `}`)})
+	}
+	for table, n := range map[string]int64{"notes": 2, "vault": 1, `odd "name`: 0} {
+		c, err := db.reader(context.Background(), &provider.Request{RequestID: "r1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.schema.table(table).count(context.Background(), c, nil)
+		db.release(c)
+		if err != nil || got != n {
+			t.Errorf("%s has %d rows (%v), want %d", table, got, err, n)
+		}
+	}
+}
+
+// The authorizer refuses what no call has a use for, on every connection.
+func TestGuard(t *testing.T) {
+	db := openSQL(t, attackSQL, nil)
+	ctx := context.Background()
+	c, err := db.writer(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.unwrite(c)
+	for _, sql := range []string{"ATTACH ':memory:' AS x", "PRAGMA writable_schema=ON", "CREATE TABLE y (a)", "DROP TABLE notes", "ALTER TABLE notes ADD z",
+		"SELECT load_extension('x')", "CREATE TEMP TABLE y (a)", "VACUUM INTO '/tmp/never'", "CREATE TRIGGER a AFTER INSERT ON notes BEGIN SELECT 1; END",
+		"SELECT fts3_tokenizer('simple')"} {
+		if err := c.exec(sql); err == nil || !strings.Contains(err.Error(), "not authorized") && !strings.Contains(err.Error(), "authorization denied") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if err := c.exec("INSERT INTO notes (title) VALUES ('fine')"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A database whose bytes were changed anywhere gives an error or rows, and the
+// program goes on.
+func TestHostileFiles(t *testing.T) {
+	ctx := context.Background()
+	whole, err := os.ReadFile(makeFile(t, attackSQL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for i := range 60 {
+		bad := slices.Clone(whole)
+		for j := range 1 + i%5 {
+			bad[(i*7919+j*104729+17)%len(bad)] ^= byte(1 + i*31 + j)
+		}
+		if i%10 == 0 {
+			bad = bad[:len(bad)*(i+1)/160]
+		}
+		path := filepath.Join(dir, fmt.Sprint(i, ".db"))
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(ctx, path, nil)
+		if err != nil {
+			if !strings.Contains(err.Error(), path) {
+				t.Errorf("%v does not name the file", err)
+			}
+			continue
+		}
+		for _, query := range []string{"", `q="first"`, `sort="-title"`} {
+			_, _ = db.Invoke(ctx, &provider.Request{OperationID: "x.list", Method: "GET", PathTemplate: "/notes", Kind: provider.KindList,
+				Action: "list", Page: &provider.Page{Size: 5}, Params: provider.Params{Query: pairs(query)}})
+		}
+		_, _ = db.Invoke(ctx, &provider.Request{OperationID: "x.create", Method: "POST", PathTemplate: "/notes", Kind: provider.KindCreate,
+			Action: "create", Body: json.RawMessage(`{"title":"x"}`)})
+		if err := db.Close(ctx); err != nil {
+			t.Logf("close: %v", err)
+		}
+	}
+}

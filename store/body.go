@@ -1,0 +1,278 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+)
+
+// How a body's fields meet columns: by name; an object's fields by both names
+// (assignee.id is assignee_id), or as a row of the parent that a foreign key
+// points to, found by any unique column ({"project": {"key": "ENG"}}); what is
+// left goes to the extras, where the table has such a column.
+
+// A lookup finds the value of a foreign key by a column of the parent.
+type lookup struct {
+	own, ref *column // of the row, of the parent's row
+	by       filter
+	path     bool // the path says it: without such a parent the row's place is not found
+}
+
+// envelopes are the objects in which APIs put a row's fields.
+var envelopes = map[string]bool{"data": true, "fields": true, "attributes": true, "properties": true}
+
+// fill reads the fields of a body. All faults are told at once.
+func (w *change) fill(body []byte) error {
+	if body == nil || string(body) == "null" {
+		return nil
+	}
+	compact, err := canon.AppendCompact(nil, body, canon.Lenient)
+	if err != nil {
+		return invalid("the body: %v", err)
+	}
+	if compact[0] != '{' {
+		return invalid("the body wants an object with columns of %s, got %s", w.table.name, describe(compact))
+	}
+	if faults := w.fields("", compact); faults != nil {
+		return invalid("%s", strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+func (w *change) fields(prefix string, obj []byte) (faults []string) {
+	canon.Members(obj, func(key, raw []byte) bool {
+		name := canon.Unquote(key)
+		if w.isEnvelope(prefix, name, raw) {
+			faults = append(faults, w.fields("", raw)...)
+			return true
+		}
+		if err := w.field(prefix, name, raw); err != nil {
+			faults = append(faults, err.Error())
+		}
+		return true
+	})
+	return faults
+}
+
+func (w *change) isEnvelope(prefix, name string, raw []byte) bool {
+	if prefix != "" || raw[0] != '{' || w.target.column(normal(name)) != nil {
+		return false
+	}
+	n := normal(name)
+	return w.target.bodyWrap == name || envelopes[n] || n == singular(normal(w.table.name))
+}
+
+func (w *change) field(prefix, name string, raw []byte) error {
+	if key := w.target.key; len(key) == 1 && key[0].anywhere && key[0].param == name {
+		return nil // it names the row
+	}
+	col := w.column(prefix, name)
+	if raw[0] == '{' && (col == nil || col.class != classJSON && !w.target.keepsJSON(col)) && prefix == "" {
+		if done, err := w.object(name, raw); done {
+			return err
+		}
+	}
+	if prefix != "" {
+		name = prefix + "." + name
+	}
+	switch {
+	case col == nil && w.once != nil && string(raw) == string(canon.AppendString(nil, *w.once)), col != nil && col.generated:
+		w.ignored = append(w.ignored, name)
+		return nil
+	case col == nil && w.target.extras() != nil && prefix == "":
+		w.extras = append(w.extras, canon.Member{Key: name, Value: mustParse(raw)})
+		return nil
+	case col == nil:
+		return w.unknown(name)
+	}
+	v, err := w.target.take(col, raw)
+	if err != nil {
+		return err
+	}
+	if v == nil && col.auto && w.verb == createRow {
+		return nil // the table gives the next one
+	}
+	if v == nil && slices.Contains(w.table.key, col) {
+		return invalid("%q of %s is part of the key and must have a value", col.name, w.table.name)
+	}
+	return w.set(col, v)
+}
+
+// bodyField is a top-level field of a body, nil without one.
+func bodyField(body []byte, name string) []byte {
+	compact, err := canon.AppendCompact(nil, body, canon.Lenient)
+	if err != nil {
+		return nil
+	}
+	val, _ := canon.Lookup(compact, name)
+	return val
+}
+
+// mustParse reads JSON that was compacted before.
+func mustParse(raw []byte) *canon.Value {
+	v, err := canon.Parse(raw, canon.Lenient)
+	if err != nil {
+		return canon.NewNull()
+	}
+	return v
+}
+
+func (w *change) column(prefix, name string) *column {
+	full := name
+	if prefix != "" {
+		full = prefix + "." + name
+	}
+	if col := w.target.rules.inColumn(full); col != nil {
+		return col
+	}
+	if prefix == "" {
+		if col := w.table.col(name); col != nil && !w.target.rules.hides(col) {
+			return col
+		}
+	}
+	if col := w.target.column(normal(full)); col != nil {
+		return col
+	}
+	if prefix != "" {
+		return nil
+	}
+	if col := w.target.shape.source(name); col != nil {
+		return col
+	}
+	// A foreign key goes by its parent's name: assignee is assignee_gid.
+	for _, fk := range w.table.fks {
+		if n := normal(name); len(fk.cols) == 1 && (fk.cols[0].norm == n+"id" || fk.cols[0].norm == n+"gid") && !w.target.rules.hides(fk.cols[0]) {
+			return fk.cols[0]
+		}
+	}
+	return nil
+}
+
+// object reads an object that is no JSON column's value; done tells that it was
+// understood.
+func (w *change) object(name string, raw []byte) (done bool, err error) {
+	var faults []string
+	known := 0
+	canon.Members(raw, func(key, val []byte) bool {
+		field := canon.Unquote(key)
+		if w.column(name, field) != nil {
+			known++
+			if err := w.field(name, field, val); err != nil {
+				faults = append(faults, err.Error())
+			}
+		} else if w.parent(name, field, val) {
+			known++
+		}
+		return true
+	})
+	if known == 0 {
+		return false, nil
+	}
+	if faults != nil {
+		return true, invalid("%s", strings.Join(faults, "; "))
+	}
+	return true, nil
+}
+
+// parent notes that a foreign key is given by a unique column of its parent.
+func (w *change) parent(name, field string, raw []byte) bool {
+	if w.schema == nil {
+		return false
+	}
+	n := normal(name)
+	for _, fk := range w.table.fks {
+		p := w.schema.table(fk.parent)
+		if p == nil || len(fk.cols) != 1 || fk.cols[0].norm != n && fk.cols[0].norm != n+"id" {
+			continue
+		}
+		refs := fk.targets(p)
+		col := p.outColumn([]string{field})
+		if len(refs) != 1 || col == nil || !p.pins([]filter{{col: col, vals: make([]driver.Value, 1)}}) {
+			continue
+		}
+		by, err := filterOf(col, name+"."+field, raw)
+		if err != nil || len(by.vals) == 0 {
+			return false
+		}
+		w.lookups = append(w.lookups, lookup{own: fk.cols[0], ref: refs[0], by: by})
+		return true
+	}
+	return false
+}
+
+// lookUp finds the values of foreign keys that were given by another column.
+func (w *change) lookUp(ctx context.Context, c *conn) error {
+	for _, l := range w.lookups {
+		var where where
+		where.add(l.by)
+		p := l.ref.table
+		var found driver.Value
+		sql := "SELECT +t." + quote(l.ref.name) + " FROM " + quote(p.name) + " AS t" + where.sql + " LIMIT 1"
+		err := c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
+			found = v[0]
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if found == nil && l.path {
+			return missing(p, l.by.parts[:1])
+		}
+		if found == nil {
+			return invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by}))
+		}
+		w.put(l.own, found)
+	}
+	return nil
+}
+
+// mergeExtras writes the fields without a column into the extras: a PATCH over
+// those that are there, where null takes one away.
+func (w *change) mergeExtras(ctx context.Context, c *conn) error {
+	if len(w.extras) == 0 {
+		return nil
+	}
+	col := w.target.extras()
+	all := canon.NewObject()
+	if w.verb == patchRow {
+		var where where
+		where.add(w.match...)
+		sql := "SELECT +t." + quote(col.name) + " FROM " + quote(w.table.name) + " AS t" + where.sql + " LIMIT 1"
+		err := c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
+			if old, err := canon.Parse([]byte(text(v[0])), canon.Lenient); err == nil && old.Is(canon.Object) {
+				all = old
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, m := range w.extras {
+		val := m.Value
+		if val.Is(canon.Null) {
+			val = nil
+		}
+		all = all.With(m.Key, val)
+	}
+	w.put(col, string(all.AppendJSON(nil)))
+	return nil
+}
+
+func (w *change) unknown(name string) error {
+	var names []string
+	for _, c := range w.table.cols {
+		if !w.target.rules.hides(c) {
+			names = append(names, c.name)
+		}
+	}
+	hint := "its columns are " + strings.Join(names, ", ")
+	if near := nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q", near)
+	}
+	return invalid("%s has no column %q; %s", w.table.name, name, hint)
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"math"
+	"strconv"
+
+	"github.com/anvil-sim/anvil/internal/canon"
+)
+
+// A metaWriter writes the meta object of an answer, keys in a fixed order:
+//
+//	{"table":"Track","filters":["AlbumId"],"ignored":["sort"],"sort":["-Name"],"rows":7}
+type metaWriter struct{ dst []byte }
+
+func newMeta(t *table) *metaWriter {
+	return &metaWriter{canon.AppendString([]byte(`{"table":`), t.name)}
+}
+
+func (m *metaWriter) key(name string) {
+	m.dst = append(append(append(m.dst, `,"`...), name...), `":`...)
+}
+
+// list writes texts; none writes nothing.
+func (m *metaWriter) list(name string, n int, at func(i int) string) {
+	if n == 0 {
+		return
+	}
+	m.key(name)
+	m.dst = append(m.dst, '[')
+	for i := range n {
+		if i > 0 {
+			m.dst = append(m.dst, ',')
+		}
+		m.dst = canon.AppendString(m.dst, at(i))
+	}
+	m.dst = append(m.dst, ']')
+}
+
+func (m *metaWriter) number(name string, n int64) {
+	m.key(name)
+	m.dst = strconv.AppendInt(m.dst, n, 10)
+}
+
+func (m *metaWriter) text(name, s string) {
+	m.key(name)
+	m.dst = canon.AppendString(m.dst, s)
+}
+
+func (m *metaWriter) filters(filters []filter) {
+	m.list("filters", len(filters), func(i int) string { return filters[i].label() })
+}
+
+func (m *metaWriter) end() []byte { return append(m.dst, '}') }
+
+// meta says what was asked of the tables.
+func (r *reading) meta(rows int, why *emptiness) []byte {
+	m := newMeta(r.g.table)
+	m.filters(r.filters)
+	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
+	m.list("sort", len(r.keys), func(i int) string { return [...]string{"", "-"}[bit(r.keys[i].desc)] + r.keys[i].col.name })
+	m.number("rows", int64(rows))
+	if why != nil {
+		why.write(m, r)
+	}
+	return m.end()
+}
+
+// meta says what a write did.
+func (w *change) meta(ignored []string) []byte {
+	m := newMeta(w.table)
+	m.filters(w.match)
+	m.list("ignored", len(ignored), func(i int) string { return ignored[i] })
+	m.list("generated", len(w.generated), func(i int) string { return w.generated[i] })
+	m.number("rows", 1)
+	return m.end()
+}
+
+// An emptiness says why a list has no rows.
+type emptiness struct {
+	last  int     // the filter that removed the last row, -1 when none did
+	alone []int64 // rows that each filter alone would leave
+}
+
+// maxReasons bounds the filters whose effect alone is counted.
+const maxReasons = 16
+
+// explainEmpty finds the filter that removed the last row, in the order of the
+// filters, and how many rows each filter alone would leave.
+func (db *DB) explainEmpty(ctx context.Context, c *conn, r *reading) (*emptiness, error) {
+	if len(r.filters) == 0 || len(r.filters) > maxReasons {
+		return nil, nil
+	}
+	t := r.g.table
+	why := &emptiness{last: -1}
+	for i := range r.filters {
+		n, err := t.count(ctx, c, r.filters[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		why.alone = append(why.alone, n)
+		if why.last >= 0 {
+			continue
+		}
+		left := n > 0
+		if i > 0 && left {
+			var w where
+			w.add(r.filters[:i+1]...)
+			if left, err = exists(ctx, c, "SELECT 1 FROM "+quote(t.name)+" AS t"+w.sql+" LIMIT 1", w.args); err != nil {
+				return nil, err
+			}
+		}
+		if !left {
+			why.last = i
+		}
+	}
+	return why, nil
+}
+
+// write adds {"empty":{"by":"status","alone":{"status":0,"priority":3}}}.
+func (e *emptiness) write(m *metaWriter, r *reading) {
+	if e.last < 0 {
+		return // the page is beyond the last row
+	}
+	m.key("empty")
+	m.dst = canon.AppendString(append(m.dst, `{"by":`...), r.filters[e.last].label())
+	m.dst = append(m.dst, `,"alone":[`...)
+	for i, n := range e.alone {
+		if i > 0 {
+			m.dst = append(m.dst, ',')
+		}
+		m.dst = strconv.AppendInt(m.dst, n, 10)
+	}
+	m.dst = append(m.dst, ']', '}')
+}
+
+// absent is the refusal for a key that names no row; its meta names the nearest
+// row there is.
+func (db *DB) absent(ctx context.Context, c *conn, g *target, r *reading) error {
+	err := missing(g.table, r.filters)
+	m := newMeta(g.table)
+	m.filters(r.filters)
+	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
+	m.number("rows", 0)
+	col, near, nearErr := g.table.nearestKey(ctx, c, r.filters[:len(g.key)])
+	if nearErr != nil {
+		return nearErr
+	}
+	if near != nil {
+		m.key("nearest")
+		m.dst = append(append(canon.AppendString(append(m.dst, '{'), col.name), ':'), col.appendJSON(nil, near)...)
+		m.dst = append(m.dst, '}')
+	}
+	err.meta = m.end()
+	return err
+}
+
+// nearestNeighbours bounds the keys of each side that a text is compared with.
+const nearestNeighbours = 32
+
+// nearestKey finds the key that a wrong one was probably meant to be: the
+// nearest number, or the text with the fewest changes among its neighbours.
+func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) (col *column, near driver.Value, err error) {
+	if len(key) == 0 || len(key[len(key)-1].vals) == 0 {
+		return nil, nil, nil
+	}
+	last := key[len(key)-1]
+	col = last.col
+	asked := last.vals[len(last.vals)-1]
+	best := 0
+	name := "t." + quote(col.name)
+	for _, side := range []struct{ term, order string }{{" <= ?", " DESC"}, {" > ?", ""}} {
+		var w where
+		w.add(key[:len(key)-1]...)
+		w.and(name+side.term, asked)
+		sql := "SELECT +" + name + " FROM " + quote(t.name) + " AS t" + w.sql + " ORDER BY " + name + side.order + " LIMIT ?"
+		err := c.query(ctx, sql, append(w.args, int64(nearestNeighbours)), 1, func(vals []driver.Value) error {
+			if d := apart(asked, vals[0]); near == nil || d < best {
+				near, best = vals[0], d
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return col, near, nil
+}
+
+// apart tells how far two keys are from one another.
+func apart(a, b driver.Value) int {
+	spell := func(v driver.Value) string {
+		if s, ok := v.(string); ok {
+			return s
+		}
+		return string(plainColumn.appendJSON(nil, v))
+	}
+	x, isX := asWhole(a)
+	y, isY := b.(int64)
+	if isX && isY {
+		return int(min(math.Abs(float64(x)-float64(y)), 1<<30))
+	}
+	return distance(spell(a), spell(b))
+}
+
+func asWhole(v driver.Value) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}

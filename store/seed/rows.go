@@ -1,0 +1,159 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anvil-sim/anvil/air/synth"
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
+	"github.com/anvil-sim/anvil/store/internal/naming"
+)
+
+// fill adds n rows. A value depends on the seed, the table, the column and the
+// row's number alone, so that a new column or more rows change no other value.
+func (e *entity) fill(ctx context.Context, db *fixture.DB, opts *Options) error {
+	var names []string
+	for _, c := range e.columns {
+		names = append(names, c.name)
+	}
+	sql := "INSERT INTO " + fixture.Quote(e.noun) + " (" + fixture.QuoteAll(names) + ") VALUES (?" + strings.Repeat(",?", len(names)-1) + ")"
+	vals := make([]fixture.Value, len(e.columns))
+	for i := range opts.Rows {
+		for j, c := range e.columns {
+			vals[j] = e.value(c, opts, i)
+		}
+		if err := db.Insert(sql, vals); err != nil {
+			return fmt.Errorf("row %d: %w", i+1, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *entity) label(c *column, row int) string {
+	return e.noun + "." + c.name + ":" + strconv.Itoa(row+1)
+}
+
+func (e *entity) value(c *column, opts *Options, row int) fixture.Value {
+	switch {
+	case c == e.key:
+		return e.id(opts.Seed, row)
+	case c.parent != nil:
+		rng := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row)))
+		return c.parent.id(opts.Seed, rng.Int(opts.Rows))
+	case c == e.lookup && c.decl == "INTEGER":
+		return int64(row + 1)
+	}
+	v := synth.Body(c.schema, opts.Seed, e.label(c, row))
+	return shape(c, e.vary(c, v, row))
+}
+
+// id is the key of a row: numbers from 1, a pattern's own digits counted on, a
+// UUID, or resource_ and a token as the built-in store has them.
+func (e *entity) id(seed uint32, row int) fixture.Value {
+	if e.key.decl == "INTEGER" {
+		return int64(row + 1)
+	}
+	given := example(e.key.schema)
+	label := e.label(e.key, row)
+	if n, err := strconv.ParseInt(given, 10, 64); err == nil && n >= 0 {
+		return strconv.FormatInt(n+int64(row), 10)
+	}
+	if e.key.schema.Get("format").Text() == "uuid" {
+		bare := canon.NewObject(canon.Member{Key: "type", Value: canon.NewString("string")}, canon.Member{Key: "format", Value: canon.NewString("uuid")})
+		return synth.Body(bare, seed, label).Text()
+	}
+	if prefix, digits := splitDigits(given); digits != "" && len(digits) < 18 && prefix != "" {
+		n, _ := strconv.ParseInt(digits, 10, 64)
+		return prefix + strconv.FormatInt(n+int64(row), 10)
+	}
+	token := synth.NewRng(synth.BodySeed(seed, label)).Token(6)
+	// The number keeps two equal tokens apart.
+	return plainWord(e.noun) + "_" + token + strconv.Itoa(row+1)
+}
+
+func example(s *canon.Value) string {
+	if v := s.Get("example"); v.Is(canon.String) || v.Is(canon.Number) {
+		return v.Text()
+	}
+	if list := s.Get("examples").Elems(); len(list) > 0 {
+		return list[0].Text()
+	}
+	return ""
+}
+
+// splitDigits cuts PROJ-41 into PROJ- and 41.
+func splitDigits(s string) (prefix, digits string) {
+	i := len(s)
+	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
+		i--
+	}
+	return s[:i], s[i:]
+}
+
+func plainWord(noun string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(noun) }
+
+// epoch is when the first row of a table was made; each next one is an hour
+// later.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// vary makes values of the kinds that tell rows apart differ: names, times,
+// addresses. Everything else is what the schema gives.
+func (e *entity) vary(c *column, v *canon.Value, row int) *canon.Value {
+	if c.decl == "DATETIME" && !v.Is(canon.Null) {
+		return canon.NewString(epoch.Add(time.Duration(row) * time.Hour).Format("2006-01-02T15:04:05Z"))
+	}
+	if c.decl == "DATE" && !v.Is(canon.Null) {
+		return canon.NewString(epoch.AddDate(0, 0, row).Format("2006-01-02"))
+	}
+	if !v.Is(canon.String) || c.schema.Get("enum") != nil || c.schema.Get("const") != nil {
+		return v
+	}
+	given := example(c.schema)
+	switch name := naming.Plain(c.name); {
+	case c == e.lookup, name == "name", name == "title", name == "displayname", name == "fullname", name == "login", name == "slug", name == "key", name == "summary", name == "realname":
+		if given == "" {
+			given = plainWord(e.noun)
+		}
+		sep := " "
+		if !strings.Contains(given, " ") {
+			sep = "-"
+		}
+		if row == 0 {
+			return canon.NewString(given)
+		}
+		return canon.NewString(given + sep + strconv.Itoa(row+1))
+	case c.schema.Get("format").Text() == "email" || strings.HasSuffix(name, "email"):
+		return canon.NewString("user" + strconv.Itoa(row+1) + "@example.com")
+	}
+	return v
+}
+
+// shape fits a synthesized value into its column.
+func shape(c *column, v *canon.Value) fixture.Value {
+	switch {
+	case v == nil || v.Is(canon.Null):
+		return nil
+	case c.decl == "JSON":
+		return string(v.AppendJSON(nil))
+	case c.decl == "BOOLEAN" && v.Is(canon.Bool):
+		if v.True() {
+			return int64(1)
+		}
+		return int64(0)
+	case v.Is(canon.String):
+		return v.Text()
+	case v.Is(canon.Number):
+		if n, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
+			return n
+		}
+		return v.Float()
+	}
+	return string(v.AppendJSON(nil))
+}

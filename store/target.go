@@ -1,0 +1,205 @@
+package store
+
+import (
+	"database/sql/driver"
+	"strings"
+
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// column finds a column by a normal name, as requests name it.
+func (g *target) column(norm string) *column {
+	if col := g.rules.inColumn(norm); col != nil {
+		return col
+	}
+	if col := g.table.named(norm); col != nil && !g.rules.hides(col) {
+		return col
+	}
+	return nil
+}
+
+// extras is the column for fields that have none of their own, nil without one.
+func (g *target) extras() *column { return g.rules.extrasOf(g.table) }
+
+// keepsJSON tells whether a text column holds JSON, by the declared response.
+func (g *target) keepsJSON(col *column) bool { return g.shape.typeOf(col) == outJSON }
+
+// typeOf is the declared type of a column's field.
+func (sh *shape) typeOf(col *column) outType {
+	if sh != nil {
+		for _, f := range sh.fields {
+			if f.col == col && f.group == nil && f.at == col.pos {
+				return f.typ
+			}
+		}
+	}
+	return outStored
+}
+
+// source is the column that fills a declared top-level field.
+func (sh *shape) source(name string) *column {
+	if sh == nil {
+		return nil
+	}
+	quoted := string(canon.AppendString(nil, name))
+	for _, f := range sh.fields {
+		if f.name == quoted && f.group == nil && f.col != nil {
+			return f.col
+		}
+	}
+	return nil
+}
+
+// take reads a value that a client sent for a column, as the declared response
+// serves it and as the column stores it.
+func (g *target) take(col *column, raw []byte) (driver.Value, error) {
+	typ := g.shape.typeOf(col)
+	if col.class == classString {
+		switch c := raw[0]; {
+		case c == '{' || c == '[':
+			if typ == outJSON {
+				return string(raw), nil
+			}
+		case typ == outNumber && c != '"' && c != 'n' && c != 't' && c != 'f', typ == outBoolean && (c == 't' || c == 'f'):
+			return string(raw), nil // the digits as they came
+		}
+	}
+	if col.form != "" && (raw[0] == '"') {
+		s := canon.Unquote(raw)
+		respell := typ == outTime || typ == outDate || col.form == formEpoch || col.form == formEpochMilli
+		if form := formOf(s); respell && form != "" && form != col.form {
+			if at, ok := readTime(s); ok {
+				return spell(at, col.form), nil
+			}
+		}
+	}
+	return col.take(raw)
+}
+
+// wrapRow puts a row where the declared response has it.
+func (g *target) wrapRow(row []byte) []byte {
+	if g.wrap == "" || string(row) == "null" {
+		return row
+	}
+	out := append(canon.AppendString([]byte{'{'}, g.wrap), ':')
+	return append(append(out, row...), '}')
+}
+
+// wrapList puts a list that is not paged where the declared response has it.
+func (g *target) wrapList(list []byte) []byte {
+	for i := len(g.listPath) - 1; i >= 0; i-- {
+		out := append(canon.AppendString([]byte{'{'}, g.listPath[i]), ':')
+		list = append(append(out, list...), '}')
+	}
+	return list
+}
+
+// declare learns what the contract says about the operation: how it pages, and
+// what its rows and bodies look like.
+func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
+	g.paging = map[string]bool{}
+	if p := o.Pagination; p != nil {
+		g.style = p.Style
+		g.paging[p.CursorParam], g.paging[p.PageSizeParam] = true, true
+	}
+	if g.derived != nil {
+		return // its rows are the tables'
+	}
+	if g.custom != nil {
+		g.declareCustom(doc, o)
+		return
+	}
+	from := response(doc, o)
+	if g.verb == listRows {
+		item, path := items(doc, o)
+		if from = item; !o.Paged() {
+			g.listPath = path
+		}
+	} else if m := s.wrapper(g.table, from); m != nil {
+		g.wrap, from = m.Key, from.with(m.Value)
+	}
+	g.shape = newShape(s, g.table, from, g.rules)
+	if o.Body != nil {
+		if m := s.wrapper(g.table, from.with(o.Body.Schema)); m != nil {
+			g.bodyWrap = m.Key
+		}
+	}
+}
+
+// declareCustom learns the types of the columns that custom SQL gives.
+func (g *target) declareCustom(doc *air.Document, o *air.Operation) {
+	from := response(doc, o)
+	if o.Paged() || o.Kind() == "list" || o.Kind() == "search" {
+		from, g.listPath = items(doc, o)
+	}
+	g.customTypes = map[string]outType{}
+	var walk func(prefix string, from declared, depth int)
+	walk = func(prefix string, from declared, depth int) {
+		for _, m := range from.properties() {
+			inner := from.with(m.Value)
+			g.customTypes[prefix+m.Key] = outTypeOf(inner.schema)
+			if depth > 0 {
+				walk(prefix+m.Key+".", inner, depth-1)
+			}
+		}
+	}
+	walk("", from, 2)
+}
+
+// shape is the shape of the rows that a request asks for.
+func (r *reading) shape() *shape {
+	sh := r.g.shape
+	if r.selected == nil {
+		return sh
+	}
+	if sh == nil {
+		sh = &shape{}
+		for _, col := range r.g.table.cols {
+			if !r.g.rules.hides(col) {
+				sh.fields = append(sh.fields, outField{name: string(canon.AppendString(nil, col.name)), col: col, at: col.pos, unless: -1})
+			}
+		}
+	}
+	cut := &shape{exprs: sh.exprs, joins: sh.joins, extras: sh.extras}
+	for _, f := range sh.fields {
+		for _, name := range r.selected {
+			first, _, _ := strings.Cut(name, "/")
+			if normal(first) == normal(canon.Unquote([]byte(f.name))) {
+				cut.fields = append(cut.fields, f)
+				break
+			}
+		}
+	}
+	return cut
+}
+
+// assign writes what the map says about an operation and a table: constants and
+// values of the request, then defaults of a new row.
+func (g *target) assign(w *change, req *provider.Request) error {
+	if g.verb == deleteRow {
+		return nil
+	}
+	for _, a := range g.set {
+		v, err := a.value(req)
+		if err != nil {
+			return err
+		}
+		w.put(a.col, v)
+	}
+	if g.verb != createRow || g.rules == nil {
+		return nil
+	}
+	for _, a := range g.rules.dflts {
+		if _, given := w.value(a.col); given {
+			continue
+		}
+		v, err := a.value(req)
+		if err != nil {
+			return err
+		}
+		w.put(a.col, v)
+	}
+	return nil
+}

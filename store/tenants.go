@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/anvil-sim/anvil/provider"
+)
+
+// maxTenants bounds the copies that are open at once.
+const maxTenants = 256
+
+// tenant is the database of a request's tenant: a copy of the fixture of its
+// own, made when the tenant is first seen. Requests without a tenant share one.
+func (db *DB) tenant(ctx context.Context, req *provider.Request) (*DB, error) {
+	if req.TenantID == nil || *req.TenantID == "" || db.place != "" {
+		return db, nil
+	}
+	db.tenantMu.Lock()
+	defer db.tenantMu.Unlock()
+	if t := db.tenants[*req.TenantID]; t != nil {
+		return t, nil
+	}
+	if len(db.tenants) >= maxTenants {
+		return nil, fmt.Errorf("more than %d tenants; start another simulator, or name fewer in X-Anvil-Tenant", maxTenants)
+	}
+	opts := db.opts
+	opts.SaveState = ""
+	t := newDB(&opts)
+	t.name, t.fill = db.name, db.fill
+	if err := t.open(ctx); err != nil {
+		return nil, fmt.Errorf("copy for the tenant %q: %w", *req.TenantID, err)
+	}
+	db.tenants[*req.TenantID] = t
+	return t, nil
+}
+
+func (db *DB) dropTenants() (list []*DB) {
+	db.tenantMu.Lock()
+	defer db.tenantMu.Unlock()
+	for _, name := range sortedKeys(db.tenants) {
+		list = append(list, db.tenants[name])
+	}
+	clear(db.tenants)
+	return list
+}
+
+// Tenants lists the tenants seen so far, sorted.
+func (db *DB) Tenants() []string {
+	db.tenantMu.Lock()
+	defer db.tenantMu.Unlock()
+	return sortedKeys(db.tenants)
+}
+
+// Reset puts the state of every tenant back to the fixture. Calls that run end
+// on the state they began with; later ones see the fixture. A database opened in
+// place cannot be reset. The seed is the one that the database was opened with:
+// it implements provider.Resetter.
+func (db *DB) Reset(ctx context.Context, _ uint32) error {
+	if db.place != "" {
+		return errors.New("a fixture that is served in place cannot be reset: there is no copy to go back to")
+	}
+	old := db.pool.Load()
+	if err := db.open(ctx); err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	db.totals.forget()
+	err := old.close(ctx)
+	for _, t := range db.dropTenants() {
+		err = errors.Join(err, t.Close(ctx))
+	}
+	return err
+}
+
+// SaveState writes the present state (of requests without a tenant) to a SQLite
+// file, whole or not at all: a file that is there stays as it is until the new
+// one is complete. Calls may run meanwhile; the file has one moment of them.
+func (db *DB) SaveState(ctx context.Context, path string) (err error) {
+	c, err := db.writer(ctx)
+	if err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	defer db.unwrite(c)
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".anvil-state-")
+	if err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	temp := filepath.Join(dir, "state.db")
+	if err := c.raw.SaveTo(temp); err != nil {
+		return fmt.Errorf("save state %s: %w", path, err)
+	}
+	if err := syncFile(temp); err != nil {
+		return fmt.Errorf("save state %s: %w", path, err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("save state %s: %w", path, err)
+	}
+	return nil
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
