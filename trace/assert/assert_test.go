@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -325,4 +327,31 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("two verdicts:\n%s\n%s", a, b)
 		}
 	})
+}
+
+// Recorded runs of the simulator hold the rules that are made from them, and the
+// pack reads them.
+func TestRecordedRuns(t *testing.T) {
+	files, err := filepath.Glob("../testdata/recorded/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no runs (%v)", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := Init(context.Background(), trace.Input{Name: file}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res, out := judge(t, Facts{}, text, string(data)); res.Failed() {
+				t.Errorf("%s\n%s", text, out)
+			}
+			if res, _ := judge(t, Facts{}, "schema: "+Schema+"\npack: [client]", string(data)); len(res.Cases) != 8 {
+				t.Errorf("%d rules", len(res.Cases))
+			}
+		})
+	}
 }

@@ -41,17 +41,16 @@ func (g *first) Call(_ trace.Line, v *trace.View) error {
 		g.pages++
 	}
 	op := v.Operation()
-	if op == "" {
-		return nil
+	if op != "" {
+		g.times[op]++
 	}
-	g.times[op]++
 	if failedCall(c) {
 		if code := v.Code(); !slices.Contains(g.codes[op], code) {
 			g.codes[op] = append(g.codes[op], code)
 		}
 		return nil
 	}
-	if v.Write() && !slices.Contains(g.writes, op) && len(g.writes) < 64 {
+	if op != "" && v.Write() && !slices.Contains(g.writes, op) && len(g.writes) < 64 {
 		g.writes = append(g.writes, op)
 	}
 	return nil
@@ -84,11 +83,15 @@ func (g *first) text(name string) string {
 		if i == 0 {
 			b.WriteString("    except:\n")
 		}
+		which := "operation: " + quote(op)
+		if op == "" {
+			which = `where: "operationId == null"`
+		}
 		codes := slices.Sorted(slices.Values(g.codes[op]))
 		if slices.Contains(codes, "") {
-			fmt.Fprintf(&b, "      - {operation: %s}\n", quote(op))
+			fmt.Fprintf(&b, "      - {%s}\n", which)
 		} else {
-			fmt.Fprintf(&b, "      - {operation: %s, code: %s}\n", quote(op), quoteList(codes))
+			fmt.Fprintf(&b, "      - {%s, code: %s}\n", which, quoteList(codes))
 		}
 	}
 	if len(g.writes) > 1 {
