@@ -146,21 +146,13 @@ func (s *Simulator) keyed(ctx context.Context, c *Call, who *provider.Principal,
 }
 
 // claimed answers a call that holds its key. The key is settled when the
-// outcome is released, or at once when the provider panics: waiters must not
-// hang.
+// outcome is released.
 func (s *Simulator) claimed(ctx context.Context, c *Call, who *provider.Principal, out *Outcome, settle func(*Result)) {
-	answered := false
-	defer func() {
-		if !answered {
-			settle(nil)
-		}
-	}()
 	var result *Result
 	if s.answer(ctx, c, who, out) {
 		r := out.Result
 		result = &r
 	}
-	answered = true
 	out.release = func() { settle(result) }
 }
 

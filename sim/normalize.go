@@ -128,7 +128,7 @@ func (o *Operation) body(in Input) Raw {
 func (s *Simulator) ask(ctx context.Context, c *Call, who *provider.Principal, out *Outcome) {
 	req := s.request(c, who, out.RequestID)
 	out.Normalized = s.traceable(c, who, req)
-	resp, err := s.opts.Provider.Invoke(ctx, req)
+	resp, err := invoke(ctx, s.opts.Provider, req)
 	if err == nil {
 		resp, err = vet(resp, req)
 	}
@@ -152,6 +152,17 @@ func (s *Simulator) ask(ctx context.Context, c *Call, who *provider.Principal, o
 		out.Result.Headers, dropped = c.Op.providerHeaders(resp.Headers)
 		out.Warnings = append(out.Warnings, dropped...)
 	}
+}
+
+// invoke asks a provider. One that panics could not answer: the call is answered
+// and traced like any that reached nobody.
+func invoke(ctx context.Context, p provider.Provider, req *provider.Request) (resp *provider.Response, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			resp, err = nil, &provider.TransportError{Code: provider.UpstreamUnavailable, Message: fmt.Sprintf("State provider panicked: %v", r)}
+		}
+	}()
+	return p.Invoke(ctx, req)
 }
 
 // redacted stands in a trace for a credential.

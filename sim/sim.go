@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -88,6 +89,9 @@ func (o *Operation) Response() *air.Value { return o.response }
 // New makes a simulator of doc. It fails when the capability is unknown or two
 // served operations share a tool name.
 func New(doc *air.Document, opts *Options) (*Simulator, error) {
+	if doc == nil {
+		return nil, errors.New("no contract to simulate: air.Load or air.Parse gives one")
+	}
 	s := &Simulator{doc: doc, byTool: map[string]*Operation{}}
 	if opts != nil {
 		s.opts = *opts

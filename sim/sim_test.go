@@ -215,25 +215,25 @@ func TestWaiterLeavesWithItsContext(t *testing.T) {
 	}
 }
 
-func TestProviderPanicFreesTheKey(t *testing.T) {
-	first := true
-	s := newSim(t, &sim.Options{Provider: answers(func(context.Context, *provider.Request) (*provider.Response, error) {
-		if first {
-			first = false
-			panic("provider bug")
-		}
-		return provider.ResultJSON([]byte("1")), nil
+func TestProviderPanic(t *testing.T) {
+	var trc lines
+	s := newSim(t, &sim.Options{Trace: &trc, Provider: answers(func(context.Context, *provider.Request) (*provider.Response, error) {
+		panic("provider bug")
 	})})
-	call := func() (r *sim.Result, recovered any) {
-		defer func() { recovered = recover() }()
-		r, _ = s.Invoke(t.Context(), "desk_tickets_create", json.RawMessage(`{"subject":"a"}`), sim.CallContext{IdempotencyKey: "k"})
-		return r, nil
+	for range 2 { // the failure is remembered under the key, as any
+		r, err := s.Invoke(t.Context(), "desk_tickets_create", json.RawMessage(`{"subject":"a"}`), sim.CallContext{IdempotencyKey: "k"})
+		if err != nil || r.OK || r.Error.Code != provider.UpstreamUnavailable || !strings.Contains(r.Error.Message, "panicked: provider bug") {
+			t.Errorf("got %v, %v; want upstream_unavailable", r, err)
+		}
 	}
-	if _, recovered := call(); recovered != "provider bug" {
-		t.Fatalf("recovered %v, want the provider's panic", recovered)
+	if n := strings.Count(trc.buf.String(), "\n"); n != 2 {
+		t.Errorf("the trace has %d lines, want 2", n)
 	}
-	if r, _ := call(); r == nil || !r.OK {
-		t.Errorf("after the panic: got %v, want a success", r)
+}
+
+func TestNoContract(t *testing.T) {
+	if _, err := sim.New(nil, nil); err == nil {
+		t.Error("want an error")
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the program at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A second signal ends the program at once, unless the command has something
+	// to end first.
 	context.AfterFunc(ctx, stop)
 	code := cli.Main(ctx, newRoot(cli.System()), os.Args[1:], cli.System())
 	stop()

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -238,6 +240,143 @@ func TestKillProviderUnderLoad(t *testing.T) {
 	}
 	if !strings.Contains(p.stderr.String(), "stall: last words") {
 		t.Errorf("stderr lacks what the provider said: %s", p.stderr.String())
+	}
+}
+
+// deaf is a provider that answers initialize and nothing after it: no call, no
+// shutdown, no end of stdin, no signal that can be ignored. It reports each line
+// that it gets on the named pipe that it is given.
+func deaf() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	heard, err := os.OpenFile(os.Args[1], os.O_WRONLY, 0)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "deaf:", err)
+		os.Exit(3)
+	}
+	in := bufio.NewScanner(os.Stdin)
+	for n := 0; in.Scan(); n++ {
+		if n == 0 {
+			fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`)
+		}
+		fmt.Fprintf(heard, "%d\n", os.Getpid())
+	}
+	select {}
+}
+
+// TestDeafProvider ends a server whose provider answers nothing: pending calls
+// are answered and traced, a second signal cuts the waiting short, and nothing is
+// left behind either way.
+func TestDeafProvider(t *testing.T) {
+	const calls = 8
+	for _, tc := range []struct {
+		name    string
+		signals []syscall.Signal
+	}{
+		{"one signal", []syscall.Signal{syscall.SIGHUP}},
+		{"two signals", []syscall.Signal{syscall.SIGINT, syscall.SIGINT}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			pipe, contract, traceFile := filepath.Join(dir, "heard"), filepath.Join(dir, "air.yaml"), filepath.Join(dir, "t.jsonl")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			writeContract(t, contract)
+			heard, err := os.OpenFile(pipe, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer heard.Close()
+			p := serve(t, "--contract", contract, "--trace", traceFile, "--provider-cmd", "exec deaf "+pipe)
+			answers := make(chan string, calls)
+			for i := range calls {
+				go func() {
+					status, body, err := get(p.url + "/t/" + strconv.Itoa(i))
+					answers <- fmt.Sprint(status, " ", body, err)
+				}()
+			}
+			lines := bufio.NewScanner(heard)
+			pid := 0
+			for range calls + 1 { // initialize, then each call
+				if !lines.Scan() {
+					t.Fatal(lines.Err())
+				}
+				if pid, err = strconv.Atoi(lines.Text()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, sig := range tc.signals {
+				if i > 0 {
+					// The first one has been taken once nobody listens any more.
+					for {
+						conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+						if err != nil {
+							break
+						}
+						conn.Close()
+					}
+				}
+				if err := p.cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if code := p.wait(); code != 0 {
+				t.Errorf("exit %d, want 0\n%s", code, p.stderr.String())
+			}
+			if groupLeft(pid) {
+				t.Error("the provider is left behind")
+			}
+			text, err := os.ReadFile(traceFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(tc.signals) > 1 {
+				return // whoever asks twice wants no answers
+			}
+			for range calls {
+				if a := <-answers; !strings.HasPrefix(a, "503 ") || !strings.Contains(a, "upstream_unavailable") {
+					t.Errorf("got %s, want 503 upstream_unavailable", a)
+				}
+			}
+			if n := strings.Count(string(text), "\n"); n != calls {
+				t.Errorf("the trace has %d lines, want %d", n, calls)
+			}
+		})
+	}
+}
+
+// TestInterruptedStart ends a server that never got to serve.
+func TestInterruptedStart(t *testing.T) {
+	dir := t.TempDir()
+	pipe, contract := filepath.Join(dir, "started"), filepath.Join(dir, "air.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeContract(t, contract)
+	cmd := exec.Command("anvil-sim", "serve", "--contract", contract, "--provider-cmd", "echo $$ > "+pipe+"; exec sleep 600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "interrupted before anything was served") {
+		t.Errorf("%v, %s; want exit 0 and a word about it", err, stderr.String())
+	}
+	if groupLeft(pid) {
+		t.Error("the provider is left behind")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"anvil-sim": main, "fetch": fetch, "stall": stall})
+	testscript.Main(m, map[string]func(){"anvil-sim": main, "fetch": fetch, "stall": stall, "deaf": deaf})
 }
 
 // TestScripts runs each script in testdata/script in a fresh folder. Beside

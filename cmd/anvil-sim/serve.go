@@ -46,8 +46,9 @@ type serveOptions struct {
 	slowMS     int
 	fixture    fixtureFlags
 
-	traceStart int64  // where this run begins in the trace file
-	trust      string // the certificate that clients of --tls trust
+	hard       context.Context // ends with a second signal
+	traceStart int64           // where this run begins in the trace file
+	trust      string          // the certificate that clients of --tls trust
 }
 
 func newServe(s cli.Streams) *cobra.Command {
@@ -163,6 +164,9 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
+	var release func()
+	o.hard, release = untilSecondSignal(ctx)
+	defer release()
 	var sink sim.TraceSink
 	if o.trace != "" {
 		o.traceStart = sizeOf(o.trace)
@@ -177,6 +181,10 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 		Trace: sink, Seed: seed, Capability: o.capability, Principal: o.principal, PageSize: o.pageSize,
 		Name: provider.Implementation{Name: "anvil-sim", Version: cli.Version()},
 	})
+	if err != nil && ctx.Err() != nil {
+		o.say("interrupted before anything was served")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -217,6 +225,8 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 		return errors.Join(fmt.Errorf("cannot write the URL to stdout: %w", err), server.Close())
 	}
 	st.welcome(o.streams.Err, server.URL())
+	stopNow := context.AfterFunc(o.hard, func() { _ = server.Close() })
+	defer stopNow()
 	if err := server.Serve(serving); err != nil {
 		return fmt.Errorf("serving failed: %w", err)
 	}
@@ -269,7 +279,7 @@ func (o *serveOptions) say(format string, args ...any) {
 // the shutdown itself may have sent.
 func (o *serveOptions) closeState(ctx context.Context, st *state) error {
 	died := st.death() != nil
-	if err := st.close(context.WithoutCancel(ctx)); err != nil && !died {
+	if err := st.close(o.hard); err != nil && !died {
 		o.report(err)
 	}
 	if died || st.exit == nil || st.exit() <= 0 || st.exit() >= 128 {

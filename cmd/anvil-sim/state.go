@@ -246,7 +246,7 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 	opts.Provider = p
 	s, methods, err := o.introduce(ctx, p, opts, doc)
 	if err != nil {
-		_ = p.Close(context.WithoutCancel(ctx)) // the refusal is the news
+		o.dismiss(p)
 		return nil, err
 	}
 	st := &state{sim: s, died: p.Done(), err: p.Err, exit: p.ExitCode, stop: p.Close, seed: opts.Seed, stateful: true}
@@ -254,6 +254,17 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 		st.resetter = p
 	}
 	return st, nil
+}
+
+// refusedGrace is how long a provider that is not wanted may take to end.
+const refusedGrace = 2 * time.Second
+
+// dismiss ends a provider that will not be used: why is the news, not how it
+// went.
+func (o *serveOptions) dismiss(p *stdio.Process) {
+	ctx, cancel := context.WithTimeout(o.hard, refusedGrace)
+	defer cancel()
+	_ = p.Close(ctx)
 }
 
 // introduce tells the provider what will be served and learns what it can do

@@ -169,7 +169,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // It outlives its client: a provider may have committed it, and its trace line
 // is owed either way.
 func (h *Handler) call(ctx context.Context, shown *inbound, c *sim.Call, shape func(*sim.Outcome) *response) (*sim.Outcome, *response) {
-	out := h.sim.Do(context.WithoutCancel(ctx), c)
+	out := h.sim.Do(callContext(ctx), c)
 	// A repeat that waits for this call goes on once its line is written, so
 	// that the trace has the call before its replay.
 	defer out.Release()

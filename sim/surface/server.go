@@ -17,14 +17,28 @@ const (
 	headerTimeout  = 30 * time.Second
 	idleTimeout    = 5 * time.Minute
 	maxHeaderBytes = 1 << 20
-	drainTimeout   = 5 * time.Second
+	drainTimeout   = 5 * time.Second // for calls to finish by themselves
+	answerTimeout  = 2 * time.Second // for calls that were ended to be answered
 )
 
 // A Server is a listening [Handler].
 type Server struct {
 	listener net.Listener
 	http     *http.Server
-	tls      bool // net/http sets its own TLSConfig, which so tells nothing
+	tls      bool   // net/http sets its own TLSConfig, which so tells nothing
+	stop     func() // ends the calls in flight
+}
+
+// callsKey is where a request's context has the context of its server's calls.
+type callsKey struct{}
+
+// callContext is the context of a call: it outlives the client, and ends when
+// the server has waited long enough for its calls.
+func callContext(ctx context.Context) context.Context {
+	if calls, ok := ctx.Value(callsKey{}).(context.Context); ok {
+		return calls
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // ServerOptions configure a [Server]. The zero value serves plain HTTP.
@@ -47,13 +61,16 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 	if opts.TLS == nil {
 		l = &targetListener{l}
 	}
+	calls, stop := context.WithCancel(context.WithoutCancel(ctx))
 	return &Server{
+		stop:     stop,
 		listener: l,
 		tls:      opts.TLS != nil,
 		http: &http.Server{
 			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: opts.TLS,
 			ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			ConnState: freshOnIdle, ConnContext: withConn,
+			BaseContext: func(net.Listener) context.Context { return context.WithValue(calls, callsKey{}, calls) },
 		},
 	}, nil
 }
@@ -73,8 +90,10 @@ func (s *Server) URL() string {
 }
 
 // Serve answers until ctx ends, then lets calls in flight finish for a few
-// seconds and closes every connection.
+// seconds. Those that still wait for the state are then answered with
+// upstream_unavailable, and every connection is closed.
 func (s *Server) Serve(ctx context.Context) error {
+	defer s.stop()
 	done := make(chan error, 1)
 	go func() {
 		if s.tls {
@@ -85,12 +104,17 @@ func (s *Server) Serve(ctx context.Context) error {
 	}()
 	select {
 	case err := <-done:
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
 		return err
 	case <-ctx.Done():
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-	defer cancel()
-	err := s.http.Shutdown(drain)
+	err := s.drain(ctx, drainTimeout)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.stop()
+		err = s.drain(ctx, answerTimeout)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
@@ -100,5 +124,15 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// Close stops listening and closes every connection at once.
-func (s *Server) Close() error { return s.http.Close() }
+func (s *Server) drain(ctx context.Context, d time.Duration) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
+	defer cancel()
+	return s.http.Shutdown(limited)
+}
+
+// Close stops listening, ends the calls in flight and closes every connection
+// at once.
+func (s *Server) Close() error {
+	s.stop()
+	return s.http.Close()
+}

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -152,23 +153,43 @@ func parseQuery(query string) []queryPair {
 		return nil
 	}
 	var pairs []queryPair
-next:
+	var places map[string]int // by name, once there are many
 	for part := range strings.SplitSeq(query, "&") {
 		if part == "" {
 			continue
 		}
 		name, raw, _ := strings.Cut(part, "=")
 		name, value := unescapeForm(name), unescapeForm(raw)
-		for i := range pairs {
-			if pairs[i].name == name {
-				pairs[i].values = append(pairs[i].values, value)
-				pairs[i].raws = append(pairs[i].raws, raw)
-				continue next
-			}
+		if i := placeOf(pairs, places, name); i >= 0 {
+			pairs[i].values = append(pairs[i].values, value)
+			pairs[i].raws = append(pairs[i].raws, raw)
+			continue
+		}
+		if places != nil {
+			places[name] = len(pairs)
 		}
 		pairs = append(pairs, queryPair{name, []string{value}, []string{raw}})
+		if len(pairs) == manyPairs {
+			places = make(map[string]int, 2*manyPairs)
+			for i := range pairs {
+				places[pairs[i].name] = i
+			}
+		}
 	}
 	return pairs
+}
+
+// manyPairs is where looking a name up goes from a list to a map.
+const manyPairs = 16
+
+func placeOf(pairs []queryPair, places map[string]int, name string) int {
+	if places != nil {
+		if i, ok := places[name]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(pairs, func(p queryPair) bool { return p.name == name })
 }
 
 func unescapeForm(s string) string {

@@ -89,3 +89,14 @@ func TestWithQuery(t *testing.T) {
 		}
 	}
 }
+
+func TestManyNames(t *testing.T) {
+	var raw strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&raw, "&a%d=%d&b=%d", i, i, i)
+	}
+	got := parseTarget("/x?" + raw.String())
+	if len(got.query) != 5001 || len(got.find("b").values) != 5000 || got.query[1].name != "b" || got.find("a4999").values[0] != "4999" {
+		t.Errorf("%d names, %d values of b", len(got.query), len(got.find("b").values))
+	}
+}
