@@ -207,7 +207,6 @@ func (r *blockReader) key() (string, bool) {
 	case !r.atKey() || r.atDash():
 		return "", false
 	case line[0] == '"' || line[0] == '\'':
-		n = quotedLen(line)
 		s, ok := r.quoted(-1)
 		if !ok {
 			return "", false

@@ -139,7 +139,6 @@ type customResult struct {
 	rows    [][]driver.Value
 	changed int64
 	total   int64
-	more    bool
 	from    position
 }
 

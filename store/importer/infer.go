@@ -24,8 +24,7 @@ type column struct {
 	texts     int // all of text kind, dates too
 	nested    int
 	blobs     int
-	decl      string // the type that was chosen or asked for
-	notNull   bool
+	decl      string          // the type that was chosen or asked for
 	distinct  map[uint64]bool // of a column that may be the key, else nil
 	duplicate bool
 }

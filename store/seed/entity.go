@@ -15,9 +15,8 @@ type entity struct {
 	columns []*column
 	key     *column
 	lookup  *column // what a path names an item by, when that is not the key
-	parents []string
-	score   int  // of the schema that the columns are of
-	read    bool // some operation reads it
+	score   int     // of the schema that the columns are of
+	read    bool    // some operation reads it
 	path    string
 	params  []*air.Param // of the path's operation
 }

@@ -12,13 +12,13 @@ import (
 
 // count: how often calls are made, in all or for each key.
 type count struct {
-	sel              *selector
-	least, most      int // most < 0: no limit
-	key              keyFunc
-	n                int
-	last             seen
-	perKey           map[string]*counted
-	overAt, overLast seen
+	sel         *selector
+	least, most int // most < 0: no limit
+	key         keyFunc
+	n           int
+	last        seen
+	perKey      map[string]*counted
+	overAt      seen
 }
 
 type counted struct {

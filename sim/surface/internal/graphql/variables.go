@@ -106,7 +106,7 @@ func coerceScalar(dst, val []byte, name string) (out []byte, reason string) {
 		}
 	case "ID":
 		switch {
-		case isNumber && strings.IndexAny(string(val), ".eE") < 0:
+		case isNumber && !strings.ContainsAny(string(val), ".eE"):
 			return canon.AppendString(dst, val), ""
 		case !isString:
 			return dst, "ID cannot represent value: " + short(val)
