@@ -154,17 +154,17 @@ func TestIsTerminal(t *testing.T) {
 	}
 }
 
-func TestClosest(t *testing.T) {
+func TestDidYouMean(t *testing.T) {
 	options := []string{"diff", "filter", "assert", "gate", "show", "stats"}
 	tests := []struct {
 		name string
 		want string
 	}{
-		{"dif", "diff"}, {"DIFF", "diff"}, {"idff", "diff"}, {"fliter", "filter"},
-		{"asert", "assert"}, {"sh", "show"}, {"q", ""}, {"", ""}, {"zzzzzz", ""}, {"stat", "stats"},
+		{"dif", "did you mean diff?"}, {"DIFF", "did you mean diff?"}, {"idff", "did you mean diff?"}, {"fliter", "did you mean filter?"},
+		{"asert", "did you mean assert?"}, {"sh", "did you mean show?"}, {"q", ""}, {"", ""}, {"zzzzzz", ""}, {"stat", "did you mean stats?"},
 	}
 	for _, tt := range tests {
-		if got := strings.Join(Closest(tt.name, options), " "); got != tt.want {
+		if got := DidYouMean(tt.name, options); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
