@@ -195,6 +195,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
+	o.warnHidden(handler.Hidden())
 	server, err := o.listen(ctx, st, handler)
 	if err != nil {
 		return err
@@ -221,6 +222,19 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 		return fmt.Errorf("serving failed: %w", err)
 	}
 	return st.death()
+}
+
+// warnHidden names the operations that no request can reach: no error, since
+// the rest of the contract is served.
+func (o *serveOptions) warnHidden(list []surface.Hidden) {
+	const most = 50
+	for i, h := range list {
+		if i == most {
+			o.say("and %d more operations that no request can reach", len(list)-most)
+			return
+		}
+		o.say("no request can reach %s: %s comes first and answers %s too", h.OperationID, h.By, h.Route)
+	}
 }
 
 // listen binds the handler with what the options put around it.
