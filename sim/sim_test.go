@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/trace"
