@@ -68,8 +68,17 @@ func contractFile(path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("%s: a directory without a contract, want one of %s in it: %w", path, strings.Join(bundleFiles, ", "), fs.ErrNotExist)
+	return "", noContract(path)
 }
+
+// noContract is the error of a directory without a contract.
+type noContract string
+
+func (dir noContract) Error() string {
+	return fmt.Sprintf("%s: a directory without a contract, want one of %s in it", string(dir), strings.Join(bundleFiles, ", "))
+}
+
+func (noContract) Unwrap() error { return fs.ErrNotExist }
 
 // readAtMost reads r whole, which may hold limit bytes and is likely to hold
 // about size.

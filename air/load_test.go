@@ -84,12 +84,12 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ path, want string }{
-		{filepath.Join(dir, "none.yaml"), "no such file"},
+		{filepath.Join(dir, "none.yaml"), "no such file or directory"},
 		{dir, dir + ": a directory without a contract, want one of air.yaml, air.yaml.gz, air.json, air.json.gz in it"},
 		{bad, bad + ": a damaged gzip file: unexpected EOF"},
 	} {
 		_, err := air.Load(tt.path)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %s", tt.path, err, tt.want)
 		}
 	}

@@ -72,6 +72,9 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
   anvil-sim serve --provider-cmd "anvil-sim provider sqlite fixtures.db"
   anvil-sim serve --contract ./bundle -- go test ./...`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if err := emptyCommand(cmd, args); err != nil {
+				return err
+			}
 			if n := cmd.ArgsLenAtDash(); len(args) > 0 && n != 0 {
 				return cli.WithHint(fmt.Errorf("serve takes no argument %q", args[0]),
 					"to run a command against the server, put -- before it", "a contract is given with --contract, a database with --fixtures")
@@ -81,6 +84,9 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.checkFixtureFlags(cmd); err != nil {
 				return err
+			}
+			if o.pageSize == 0 && cmd.Flags().Changed("page-size") {
+				return errors.New("--page-size: found 0, want at least 1")
 			}
 			return o.run(cmd.Context(), args)
 		},
