@@ -22,21 +22,22 @@ type blockReader struct {
 	column  int // of pos, when it is the first byte of a line's content
 	depth   int
 	shared  bool // an alias was read
+	faulty  int  // text up to here holds more duplicate keys than are told; 0: not known
 	texts   map[string]*Value
 	anchors map[string]*Value
 }
 
-// readBlock reads a whole document, ok false when it is none for a blockReader.
-func readBlock(src []byte) (v *Value, shared, ok bool) {
-	if !plainText(src) {
-		return nil, false, false
-	}
-	r := blockReader{src: src, texts: map[string]*Value{}, anchors: map[string]*Value{}}
-	if !r.nextLine() || r.end() || !r.atKey() {
-		return nil, false, false
+func newBlockReader(src []byte) *blockReader {
+	return &blockReader{src: src, texts: map[string]*Value{}, anchors: map[string]*Value{}}
+}
+
+// document reads a whole document, ok false when it is none for a blockReader.
+func (r *blockReader) document() (v *Value, ok bool) {
+	if !plainText(r.src) || !r.nextLine() || r.end() || !r.atKey() {
+		return nil, false
 	}
 	v, ok = r.mapping(r.column)
-	return v, r.shared, ok && r.end()
+	return v, ok && r.end()
 }
 
 // plainText reports whether src is UTF-8 in lines that end in \n, without tabs
@@ -192,10 +193,27 @@ func (r *blockReader) mapping(column int) (*Value, bool) {
 			return nil, false
 		}
 		members = append(members, canon.Member{Key: key, Value: v})
+		if n := len(members); n >= firstLook && n&(n-1) == 0 && duplicates(members) > maxFaults {
+			r.faulty = bytes.LastIndexByte(r.src[:r.pos], '\n') + 1
+			return nil, false
+		}
 	}
 	r.depth--
 	v := canon.NewObject(append(make([]canon.Member, 0, len(members)), members...)...)
 	return v, r.column < column && len(v.Members()) == len(members)
+}
+
+// firstLook is how many keys a mapping has when it is first asked whether it is
+// garbage; it is asked again each time the number doubles.
+const firstLook = 1024
+
+// duplicates counts the keys that stood there before.
+func duplicates(members []canon.Member) int {
+	seen := make(map[string]bool, len(members))
+	for _, m := range members {
+		seen[m.Key] = true
+	}
+	return len(members) - len(seen)
 }
 
 // key reads a key and the colon behind it.

@@ -2,12 +2,48 @@ package air
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
 )
+
+func readBlock(src []byte) (v *Value, shared, ok bool) {
+	r := newBlockReader(src)
+	v, ok = r.document()
+	return v, r.shared, ok
+}
+
+// A large text of nothing but duplicate keys is not read to its end, which
+// would take the YAML library seconds.
+func TestGarbageIsNotReadToItsEnd(t *testing.T) {
+	text := strings.Repeat("x y: z [ {\n", 200_000)
+	for _, text := range []string{text, "a:\n  - b:\n" + strings.ReplaceAll("\n"+text, "\n", "\n      ") + "\n"} {
+		_, err := Parse("c.yaml", []byte(text))
+		var load *LoadError
+		if !errors.As(err, &load) || len(load.Faults) != maxFaults || load.More == 0 || load.More > 2*firstLook {
+			t.Fatalf("error %.200v", err)
+		}
+		if f := load.Faults[0]; !strings.Contains(f.Msg, `the key "x y" stands twice in one mapping, first on line `) {
+			t.Errorf("first fault %v", f)
+		}
+	}
+	if v, err := ReadTree("c.yaml", []byte(text)); err != nil || len(v.Members()) != 1 {
+		t.Errorf("a lenient reader says %v", err)
+	}
+	// A few duplicates among many keys are all told.
+	var many strings.Builder
+	for i := range 3 * firstLook {
+		fmt.Fprintf(&many, "k%d: v\n", i)
+	}
+	many.WriteString("k1: v\nk2: v\n")
+	if _, err := Parse("c.yaml", []byte(many.String())); err == nil || !strings.HasPrefix(err.Error(), "c.yaml: 2 faults\n") {
+		t.Errorf("error %.200v", err)
+	}
+}
 
 // FuzzBlockReader holds the fast reader to what the YAML library reads.
 func FuzzBlockReader(f *testing.F) {

@@ -342,10 +342,18 @@ func unquoted(v *Value, t *valueType) string {
 	switch {
 	case v.Is(canon.Null):
 		return " (or leave the key out)"
-	case t.kind == canon.String && (v.Is(canon.Number) || v.Is(canon.Bool)):
+	case t.kind == canon.String && (v.Is(canon.Number) || v.Is(canon.Bool)) && t.takes(v.String()):
 		return " (put it in quotes)"
 	}
 	return ""
+}
+
+// takes reports whether a string type takes this text.
+func (t *valueType) takes(s string) bool {
+	if t.enum != nil {
+		return slices.Contains(t.enum, s)
+	}
+	return formatFault(t.format, s) == ""
 }
 
 func quote(s string) string {

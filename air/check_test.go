@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 			"c.yaml: 14 faults\n  line 13: operations[0].effect.kind: \"raed\", want read or mutation (did you mean read?)\n"},
 		{"several", contract("    effect: {kind: 1}\n    input: []\n    idempotency: {mode: none}\n    auth: {type: nope}\n"),
 			"c.yaml: 3 faults\n" +
-				"  line 13: operations[0].effect.kind: 1, want read or mutation (put it in quotes)\n" +
+				"  line 13: operations[0].effect.kind: 1, want read or mutation\n" +
 				"  line 14: operations[0].input: an array, want an object\n" +
 				"  line 16: operations[0].auth.type: \"nope\", want none, api_key,"},
 	} {

@@ -10,7 +10,7 @@ import (
 type LoadError struct {
 	Path   string  // the file, as it was given
 	Faults []Fault // never empty, in the document's order
-	More   int     // how many further faults were found but not kept
+	More   int     // how many further faults were found but not kept; garbage is not read to its end
 }
 
 // A Fault is one thing that is wrong in a contract.

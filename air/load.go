@@ -44,6 +44,9 @@ func Load(path string) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info.Size() > MaxSize {
+		return nil, tooLarge(file, MaxSize)
+	}
 	data, err := readAtMost(f, file, info.Size(), MaxSize)
 	if err != nil {
 		return nil, err
@@ -65,8 +68,17 @@ func contractFile(path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("%s: a directory without a contract, want one of %s in it: %w", path, strings.Join(bundleFiles, ", "), fs.ErrNotExist)
+	return "", noContract(path)
 }
+
+// noContract is the error of a directory without a contract.
+type noContract string
+
+func (dir noContract) Error() string {
+	return fmt.Sprintf("%s: a directory without a contract, want one of %s in it", string(dir), strings.Join(bundleFiles, ", "))
+}
+
+func (noContract) Unwrap() error { return fs.ErrNotExist }
 
 // readAtMost reads r whole, which may hold limit bytes and is likely to hold
 // about size.
@@ -78,9 +90,13 @@ func readAtMost(r io.Reader, name string, size, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case n > limit:
-		return nil, fail(name, Fault{Msg: fmt.Sprintf("more than %d MiB of text", limit>>20)})
+		return nil, tooLarge(name, limit)
 	}
 	return buf.Bytes(), nil
+}
+
+func tooLarge(name string, limit int64) error {
+	return fail(name, Fault{Msg: fmt.Sprintf("more than %d MiB of text", limit>>20)})
 }
 
 // Parse reads a contract from the text of a file, which is YAML or JSON, plain
@@ -216,9 +232,16 @@ func badUTF8(data []byte) int {
 	}
 }
 
+// maxLocated is the most bytes of text that is read again to give faults their
+// lines; beyond it that takes seconds, and the keys tell where they are.
+const maxLocated = 8 << 20
+
 // addLines gives faults their lines. It reads the text a second time, which
 // only a faulty contract costs; JSON is near enough to YAML to be found so.
 func addLines(name string, data []byte, faults []Fault, paths [][]step) {
+	if len(data) > maxLocated {
+		return
+	}
 	root, err := yamlTree(name, data)
 	if err != nil {
 		return

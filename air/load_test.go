@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -83,17 +84,38 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ path, want string }{
-		{filepath.Join(dir, "none.yaml"), "no such file"},
+		{filepath.Join(dir, "none.yaml"), "no such file or directory"},
 		{dir, dir + ": a directory without a contract, want one of air.yaml, air.yaml.gz, air.json, air.json.gz in it"},
 		{bad, bad + ": a damaged gzip file: unexpected EOF"},
 	} {
 		_, err := air.Load(tt.path)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %s", tt.path, err, tt.want)
 		}
 	}
 	if _, err := air.Load(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a directory without a contract is %v, want fs.ErrNotExist in it", err)
+	}
+}
+
+// A file beyond the limit is refused by its size, before it is read.
+func TestLoadRefusesLargeFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "air.yaml")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, air.MaxSize+1); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := air.Load(file)
+	runtime.ReadMemStats(&after)
+	if err == nil || err.Error() != file+": more than 256 MiB of text" {
+		t.Errorf("error %v", err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("%d bytes were allocated", got)
 	}
 }
 

@@ -16,8 +16,13 @@ import (
 // merge keys, no tags but the core ones. What an alias names is shared.
 // A lenient reader takes what other readers take; [ReadTree] says how.
 func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
-	v, shared, ok := readBlock(data)
+	r := newBlockReader(data)
+	v, ok := r.document()
+	shared := r.shared
 	if !ok {
+		if r.faulty > 0 && !lenient { // the library is slow, and this much says enough
+			data = data[:r.faulty]
+		}
 		var err error
 		if v, shared, err = readYAML(name, data, lenient); err != nil {
 			return nil, err

@@ -146,6 +146,9 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}
+	if r, err := load(t.Context(), server.URL+"/short", 3, time.Nanosecond); err != nil || r.Requests < 3 {
+		t.Errorf("a while that is over at once: %+v, %v; want an answer on each connection", r, err)
+	}
 	if _, err := load(t.Context(), "http://127.0.0.1:1/", 1, time.Millisecond); err == nil {
 		t.Error("nobody listens, and that is no error")
 	}

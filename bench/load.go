@@ -109,8 +109,9 @@ func dial(ctx context.Context, host string, request []byte) (*client, error) {
 	return c, nil
 }
 
+// ask counts at least one answer, however short the while.
 func (c *client) ask(ctx context.Context, until time.Time) error {
-	for last := time.Now(); last.Before(until) && ctx.Err() == nil; {
+	for last := time.Now(); (last.Before(until) || len(c.times) == 0) && ctx.Err() == nil; {
 		status, err := c.once()
 		if err != nil {
 			return err

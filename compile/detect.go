@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 
 	"github.com/anvil-sim/anvil/air"
 )
@@ -29,7 +28,8 @@ func IsDescription(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
+	// What is too large is refused by the one who loads it.
+	if info, err := f.Stat(); err != nil || info.IsDir() || info.Size() > air.MaxSize {
 		return false, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, air.MaxSize))
@@ -48,14 +48,11 @@ func IsDescription(path string) (bool, error) {
 	return describes(data), nil
 }
 
-var topKey = regexp.MustCompile(`(?m)^(?:["']?(openapi|swagger)["']?|["']?(service|anvilVersion)["']?)[ \t]*:`)
-
 // describes looks at the top keys of a text for the one that tells.
 func describes(data []byte) bool {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
 	if !bytes.HasPrefix(data, []byte("{")) {
-		m := topKey.FindSubmatch(data)
-		return m != nil && len(m[1]) > 0
+		return describesYAML(data)
 	}
 	depth, start := 0, -1
 	for i := 0; i < len(data); i++ {
@@ -80,6 +77,33 @@ func describes(data []byte) bool {
 			case "service", "anvilVersion":
 				return false
 			}
+		}
+	}
+	return false
+}
+
+// describesYAML looks for the key at the start of a line. It reads no YAML: a
+// text of any size is looked through at the speed of the memory.
+func describesYAML(data []byte) bool {
+	for len(data) > 0 {
+		line := data
+		if n := bytes.IndexByte(data, '\n'); n >= 0 {
+			line, data = data[:n], data[n+1:]
+		} else {
+			data = nil
+		}
+		if len(line) == 0 || line[0] == ' ' {
+			continue
+		}
+		key, _, ok := bytes.Cut(line[:min(len(line), 64)], []byte(":"))
+		if !ok {
+			continue
+		}
+		switch key = bytes.TrimRight(key, " \t"); string(bytes.Trim(key, `"'`)) {
+		case "openapi", "swagger":
+			return true
+		case "service", "anvilVersion":
+			return false
 		}
 	}
 	return false

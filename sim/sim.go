@@ -87,7 +87,7 @@ func (o *Operation) Paged() bool { return o.Info.Paged }
 func (o *Operation) Response() *air.Value { return o.response }
 
 // New makes a simulator of doc. It fails when the capability is unknown or two
-// served operations share a tool name.
+// served operations share an id or a tool name.
 func New(doc *air.Document, opts *Options) (*Simulator, error) {
 	if doc == nil {
 		return nil, errors.New("no contract to simulate: air.Load or air.Parse gives one")
@@ -104,7 +104,12 @@ func New(doc *air.Document, opts *Options) (*Simulator, error) {
 	if err != nil {
 		return nil, err
 	}
+	byID := map[string]*air.Operation{}
 	for i, o := range served {
+		if other := byID[o.ID]; other != nil {
+			return nil, fmt.Errorf("%s and %s share the id %q: an id must be one operation's", s.place(other), s.place(o), o.ID)
+		}
+		byID[o.ID] = o
 		op := s.prepare(i, o)
 		if other := s.byTool[o.ToolName]; other != nil {
 			return nil, fmt.Errorf("operations %s and %s share the tool name %q: a tool name must be one operation's", other.ID, o.ID, o.ToolName)
@@ -115,6 +120,15 @@ func New(doc *air.Document, opts *Options) (*Simulator, error) {
 	s.principals = principalsOf(s.operations)
 	s.Reset(s.opts.Seed)
 	return s, nil
+}
+
+// place says where in the contract an operation stands: "operations[3] (GET /x)".
+func (s *Simulator) place(o *air.Operation) string {
+	at := fmt.Sprintf("operations[%d]", slices.Index(s.doc.Operations, o))
+	if o.Method == "" || o.Path == "" {
+		return at
+	}
+	return fmt.Sprintf("%s (%s %s)", at, upper(o.Method), o.Path)
 }
 
 func (s *Simulator) prepare(index int, o *air.Operation) *Operation {

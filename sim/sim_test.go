@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/trace"
@@ -390,5 +391,19 @@ func TestMiss(t *testing.T) {
 				t.Errorf("%T: the trace shows %s", failure, out.Provider)
 			}
 		}
+	}
+}
+
+func TestSharedID(t *testing.T) {
+	head := "service: {id: desk, version: '1', source: {kind: openapi}}\noperations:\n"
+	one := operation("a", "get", "/a", "read", "get")
+	two := strings.Replace(operation("b", "post", "/b", "read", "get"), "id: desk.b", "id: desk.a", 1)
+	doc, err := air.Parse("desk.yaml", []byte(head+one+two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `operations[0] (GET /a) and operations[1] (POST /b) share the id "desk.a": an id must be one operation's`
+	if _, err := sim.New(doc, nil); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }

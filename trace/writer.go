@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 // A Writer writes entries as lines, each with one Write call. Several
@@ -28,9 +29,13 @@ func NewWriter(w io.Writer) *Writer {
 // OpenFile opens the trace file path to append to it, and makes it when it is
 // not there; it never truncates, and its folder must exist. When the file ends
 // in the middle of a line, as a killed writer leaves it, the first line written
-// starts on a line of its own.
+// starts on a line of its own. A named pipe needs a reader that has it open.
 func OpenFile(path string) (*Writer, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		flags |= syscall.O_NONBLOCK // else opening it waits for a reader, deaf to signals
+	}
+	f, err := os.OpenFile(path, flags, 0o644)
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -55,6 +60,9 @@ func openError(path string, err error) error {
 	}
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
 		return fmt.Errorf("trace file %s: it is a folder; name a file in it: %w", path, err)
+	}
+	if errors.Is(err, syscall.ENXIO) {
+		return fmt.Errorf("trace file %s: it is a named pipe that nobody reads; start the reader first: %w", path, err)
 	}
 	return fmt.Errorf("trace file %s: it cannot be opened for appending: %w", path, err)
 }

@@ -110,15 +110,13 @@ Findings are on stdout; with any, the exit status is 1.`,
 }
 
 func withContract(s cli.Streams, paths []string, contract string) ([]*tape.Tape, *air.Document, error) {
-	if contract == "" {
-		contract = s.Getenv("ANVIL_CONTRACT")
-	}
+	contract, from := namedContract(s, contract)
 	if contract == "" {
 		return nil, nil, cli.WithHint(errors.New("no contract"), "pass --contract with a bundle directory or an air.yaml, or set ANVIL_CONTRACT")
 	}
 	doc, err := air.Load(contract)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, contractError(contract, from, err)
 	}
 	tapes, err := loadTapes(s.Err, paths)
 	return tapes, doc, err

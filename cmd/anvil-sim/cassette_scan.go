@@ -37,7 +37,7 @@ What is no secret is named in a rules file under allow and keep.`,
 }
 
 func scanCassettes(s cli.Streams, args []string, rulesFile string) error {
-	rules, _, err := loadRules(rulesFile, "")
+	rules, _, err := loadRules(rulesFile, "", "")
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,24 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/sim/surface"
 )
 
 // commandGrace is how long a command may take to end after SIGTERM.
 const commandGrace = 5 * time.Second
+
+// emptyCommand refuses a -- with nothing behind it: the program would run until
+// a signal where its caller waits for a command to end.
+func emptyCommand(cmd *cobra.Command, args []string) error {
+	if cmd.ArgsLenAtDash() != 0 || len(args) > 0 && args[0] != "" {
+		return nil
+	}
+	return cli.WithHint(fmt.Errorf("%s -- has no command behind the --", cmd.Name()),
+		"a variable that is not set or empty? to run without a command, leave out the --")
+}
 
 // serveCommand serves while a command runs with ANVIL_BASE_URL set. The command
 // owns stdout, so the URL goes to stderr. The exit status is the command's, 1

@@ -105,12 +105,10 @@ none with the reason. The exit status is 1 when there is one.`,
 
 func (o *inspectOptions) inspect(ctx context.Context, file string) (list []store.Mapping, err error) {
 	opts := &store.Options{Logf: func(format string, args ...any) { fmt.Fprintf(o.streams.Err, "anvil-sim: "+format+"\n", args...) }}
-	if o.contract == "" {
-		o.contract = o.streams.Getenv("ANVIL_CONTRACT")
-	}
-	if o.contract != "" {
-		if opts.Contract, err = loadContract(o.contract, "all"); err != nil {
-			return nil, err
+	contract, from := namedContract(o.streams, o.contract)
+	if contract != "" {
+		if opts.Contract, err = loadContract(contract, "all"); err != nil {
+			return nil, contractError(contract, from, err)
 		}
 	}
 	if o.mapFile != "" {

@@ -44,14 +44,12 @@ file never changes. Without a contract it derives one from the tables.`,
 }
 
 func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flags *fixtureFlags) error {
-	if contract == "" {
-		contract = s.Getenv("ANVIL_CONTRACT")
-	}
+	contract, from := namedContract(s, contract)
 	var doc *air.Document
 	if contract != "" {
 		var err error
 		if doc, err = loadContract(contract, "all"); err != nil { // what is served is for serve to say
-			return err
+			return contractError(contract, from, err)
 		}
 	}
 	opts, err := flags.options(doc, 0)

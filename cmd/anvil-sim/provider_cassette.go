@@ -79,12 +79,10 @@ func (p *cassetteProvider) sayApart(list []*tape.Interaction) {
 
 // document is the served contract, nil when none is named.
 func (p *cassetteProvider) document() (*air.Document, error) {
-	path := p.contract
-	if path == "" {
-		path = p.streams.Getenv("ANVIL_CONTRACT")
-	}
+	path, from := namedContract(p.streams, p.contract)
 	if path == "" {
 		return nil, nil
 	}
-	return air.Load(path)
+	doc, err := air.Load(path)
+	return doc, contractError(path, from, err)
 }

@@ -67,13 +67,10 @@ func (o *providerRecordOptions) run(ctx context.Context) error {
 	case o.timeoutMS < 1:
 		return fmt.Errorf("--provider-timeout: found %d, want at least 1 (ms)", o.timeoutMS)
 	}
-	contract := o.contract
-	if contract == "" {
-		contract = o.streams.Getenv("ANVIL_CONTRACT")
-	}
+	contract, from := namedContract(o.streams, o.contract)
 	opts := &recorder.Options{Append: o.appends, Replace: o.force, Warn: warner(o.streams)}
 	var err error
-	if opts.Rules, opts.Contract, err = loadRules(o.rules, contract); err != nil {
+	if opts.Rules, opts.Contract, err = loadRules(o.rules, contract, from); err != nil {
 		return err
 	}
 	so := stdio.Options{Command: o.provider, Timeout: time.Duration(o.timeoutMS) * time.Millisecond, Stderr: o.streams.Err,

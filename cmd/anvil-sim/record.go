@@ -81,6 +81,9 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
   anvil-sim record --target https://api.example.com/v1 --cassette tape.yaml --mode append --contract ./bundle
   anvil-sim record --target https://api.example.com --cassette tape.yaml --rules scrub.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if err := emptyCommand(cmd, args); err != nil {
+				return err
+			}
 			if n := cmd.ArgsLenAtDash(); len(args) > 0 && n != 0 {
 				return cli.WithHint(fmt.Errorf("record takes no argument %q", args[0]), "to run a command against the proxy, put -- before it")
 			}
@@ -145,7 +148,7 @@ func (o *recordOptions) run(ctx context.Context, command []string) error {
 	if o.durations {
 		opts.Now = time.Now
 	}
-	if opts.Rules, opts.Contract, err = loadRules(o.rules, o.contract); err != nil {
+	if opts.Rules, opts.Contract, err = loadRules(o.rules, o.contract, "--contract"); err != nil {
 		return err
 	}
 	proxyOpts := recorder.ProxyOptions{Target: target, Timeout: time.Duration(o.timeoutMS) * time.Millisecond, Via: http.ProxyFromEnvironment, RewriteBodies: o.rewrite}
@@ -294,8 +297,9 @@ func warner(s cli.Streams) func(error) {
 	}
 }
 
-// loadRules reads a rules file and a contract, each when it is named.
-func loadRules(rules, contract string) (*scrub.Rules, *air.Document, error) {
+// loadRules reads a rules file and a contract, each when it is named; from says
+// what named the contract.
+func loadRules(rules, contract, from string) (*scrub.Rules, *air.Document, error) {
 	var r *scrub.Rules
 	if rules != "" {
 		data, err := os.ReadFile(rules)
@@ -310,7 +314,7 @@ func loadRules(rules, contract string) (*scrub.Rules, *air.Document, error) {
 		return r, nil, nil
 	}
 	doc, err := air.Load(contract)
-	return r, doc, err
+	return r, doc, contractError(contract, from, err)
 }
 
 func existsHint(err error) error {

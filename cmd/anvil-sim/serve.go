@@ -73,6 +73,9 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
   anvil-sim serve --provider-cmd "anvil-sim provider sqlite fixtures.db"
   anvil-sim serve --contract ./bundle -- go test ./...`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if err := emptyCommand(cmd, args); err != nil {
+				return err
+			}
 			if n := cmd.ArgsLenAtDash(); len(args) > 0 && n != 0 {
 				return cli.WithHint(fmt.Errorf("serve takes no argument %q", args[0]),
 					"to run a command against the server, put -- before it", "a contract is given with --contract, a database with --fixtures")
@@ -82,6 +85,9 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.checkFixtureFlags(cmd); err != nil {
 				return err
+			}
+			if o.pageSize == 0 && cmd.Flags().Changed("page-size") {
+				return errors.New("--page-size: found 0, want at least 1")
 			}
 			return o.run(cmd.Context(), args)
 		},
@@ -203,6 +209,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
+	o.warnHidden(handler.Hidden())
 	server, err := o.listen(ctx, st, handler)
 	if err != nil {
 		return err
@@ -231,6 +238,19 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 		return fmt.Errorf("serving failed: %w", err)
 	}
 	return st.death()
+}
+
+// warnHidden names the operations that no request can reach: no error, since
+// the rest of the contract is served.
+func (o *serveOptions) warnHidden(list []surface.Hidden) {
+	const most = 50
+	for i, h := range list {
+		if i == most {
+			o.say("and %d more operations that no request can reach", len(list)-most)
+			return
+		}
+		o.say("no request can reach %s: %s comes first and answers %s too", h.OperationID, h.By, h.Route)
+	}
 }
 
 // listen binds the handler with what the options put around it.

@@ -84,7 +84,7 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	var doc *air.Document
 	if path != "" {
 		var err error
-		if doc, err = o.load(path); err != nil {
+		if doc, err = o.load(path, from); err != nil {
 			return nil, err
 		}
 		o.say("contract: %s (%s)", path, from)
@@ -112,11 +112,11 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 
 // load loads the contract. An API description is compiled in memory, when
 // --approve says what of it may be served.
-func (o *serveOptions) load(path string) (*air.Document, error) {
+func (o *serveOptions) load(path, from string) (*air.Document, error) {
 	is, err := compile.IsDescription(path)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, contractError(path, from, err)
 	case !is && o.approve != "":
 		return nil, cli.WithHint(fmt.Errorf("--approve is for API descriptions, and %s is a contract", path),
 			"run 'anvil-sim approve' to approve operations of a bundle")
@@ -148,11 +148,8 @@ func (o *serveOptions) newSim(doc *air.Document, opts *sim.Options) (*sim.Simula
 
 // findContract says which contract is served and why; "" when none is named.
 func (o *serveOptions) findContract() (path, from string) {
-	if o.contract != "" {
-		return o.contract, "--contract"
-	}
-	if env := o.streams.Getenv("ANVIL_CONTRACT"); env != "" {
-		return env, "$ANVIL_CONTRACT"
+	if path, from = namedContract(o.streams, o.contract); path != "" {
+		return path, from
 	}
 	for _, name := range []string{"air.yaml", "air.json"} {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {

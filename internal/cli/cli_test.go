@@ -17,6 +17,17 @@ func testRoot(run func(cmd *cobra.Command, args []string) error) *cobra.Command 
 	diff := &cobra.Command{Use: "diff A B", Short: "Compares", Args: Args("A", "B"), RunE: run}
 	diff.Flags().StringSlice("ignore", nil, "paths to leave out")
 	diff.Flags().Int("max", 10, "findings to show")
+	diff.Flags().Bool("a", false, "")
+	diff.Flags().Bool("b", false, "")
+	diff.MarkFlagsMutuallyExclusive("a", "b")
+	sum := &cobra.Command{Use: "sum", Hidden: true, RunE: run}
+	for _, name := range []string{"c", "d", "e", "f", "g"} {
+		sum.Flags().String(name, "", "")
+	}
+	sum.MarkFlagsOneRequired("c", "d", "e")
+	_ = sum.MarkFlagRequired("f")
+	_ = sum.MarkFlagRequired("g")
+	root.AddCommand(sum)
 	group := &cobra.Command{Use: "provider", Short: "Groups"}
 	group.AddCommand(&cobra.Command{Use: "sqlite", Short: "A leaf", RunE: run})
 	root.AddCommand(diff, group)
@@ -40,6 +51,11 @@ func TestMainErrors(t *testing.T) {
 		{"unknown command before its option", []string{"dfif", "--ignore", "x"}, nil, 2, "prog: unknown command \"dfif\" of prog\nhint: did you mean diff?\nhint: run 'prog --help' for what it takes\n"},
 		{"unknown command far from all", []string{"zebra"}, nil, 2, "prog: unknown command \"zebra\" of prog\nhint: run 'prog --help' for what it takes\n"},
 		{"unknown command in a group", []string{"provider", "sqlit"}, nil, 2, "prog: unknown command \"sqlit\" of prog provider\nhint: did you mean sqlite?\nhint: run 'prog provider --help' for what it takes\n"},
+		{"unknown command with --help", []string{"dif", "--help"}, nil, 2, "prog: unknown command \"dif\" of prog\nhint: did you mean diff?\nhint: run 'prog --help' for what it takes\n"},
+		{"unknown command in a group with --help", []string{"provider", "sqlit", "--help"}, nil, 2, "prog: unknown command \"sqlit\" of prog provider\nhint: did you mean sqlite?\nhint: run 'prog provider --help' for what it takes\n"},
+		{"options that exclude each other", []string{"diff", "x", "y", "--a", "--b"}, nil, 2, "prog: --a and --b cannot be given together\nhint: give one of them\nhint: run 'prog diff --help' for what it takes\n"},
+		{"none of a group", []string{"sum", "--f=1", "--g=1"}, nil, 2, "prog: prog sum needs one of --c, --d or --e\nhint: run 'prog sum --help' for what it takes\n"},
+		{"required options", []string{"sum", "--c=1"}, nil, 2, "prog: prog sum needs --f and --g\nhint: run 'prog sum --help' for what it takes\n"},
 		{"a group alone", []string{"provider"}, nil, 2, "prog: prog provider needs a command: sqlite\nhint: run 'prog provider --help' for what it takes\n"},
 		{"nothing at all", nil, nil, 2, "prog: prog needs a command: completion, diff, provider\nhint: run 'prog --help' for what it takes\n"},
 		{"unknown option", []string{"diff", "a", "b", "--ignroe=x"}, nil, 2, "prog: unknown option --ignroe\nhint: did you mean --ignore?\nhint: run 'prog diff --help' for what it takes\n"},
@@ -74,6 +90,9 @@ func TestMainPrintsOnStdout(t *testing.T) {
 		{[]string{"--help"}, "Usage:"},
 		{[]string{"help", "diff"}, "--ignore"},
 		{[]string{"diff", "--help"}, "--ignore"},
+		{[]string{"provider", "--help"}, "sqlite"},
+		{[]string{"completion", "--help"}, "bash"},
+		{[]string{"help", "provider"}, "sqlite"},
 		{[]string{"completion", "bash"}, "__prog_"},
 	}
 	for _, tt := range tests {

@@ -28,7 +28,12 @@ func Main(ctx context.Context, root *cobra.Command, args []string, s Streams) in
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetHelpCommand(helpCommand())
 	prepare(root)
-	err := root.ExecuteContext(ctx)
+	var misnamed error
+	refuseHelp(root, &misnamed)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err = groupError(cmd, err); err == nil {
+		err = misnamed
+	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
@@ -70,6 +75,19 @@ func prepare(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		prepare(sub)
 	}
+}
+
+// refuseHelp makes --help behind an unknown name the error that the name is
+// alone: cobra would print the help of the group.
+func refuseHelp(root *cobra.Command, misnamed *error) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+			*misnamed = unknownCommand(cmd, cmd.Flags().Arg(0))
+			return
+		}
+		help(cmd, args)
+	})
 }
 
 func commandNames(cmd *cobra.Command) []string {

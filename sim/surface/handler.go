@@ -75,6 +75,11 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 	return h, nil
 }
 
+// Hidden are the operations that no request can reach, since one that stands
+// before them in the contract has their method and path template. Templates that
+// differ in the names of parameters alone are the same.
+func (h *Handler) Hidden() []Hidden { return h.routes.hidden }
+
 // An Unreachable is a served operation that HTTP clients cannot call, and why.
 type Unreachable struct{ OperationID, Why string }
 
@@ -84,9 +89,14 @@ type UnreachableError struct{ Operations []Unreachable }
 
 // Error implements error.
 func (e *UnreachableError) Error() string {
+	const most = 50 // more than a person reads, few enough for a terminal
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d operation(s) cannot be served over HTTP:", len(e.Operations))
-	for _, o := range e.Operations {
+	for i, o := range e.Operations {
+		if i == most {
+			fmt.Fprintf(&b, "\n  and %d more", len(e.Operations)-most)
+			break
+		}
 		fmt.Fprintf(&b, "\n  %s: %s", o.OperationID, o.Why)
 	}
 	return b.String()
@@ -96,6 +106,9 @@ func (e *UnreachableError) Error() string {
 func whyUnreachable(op *sim.Operation, facade bool) string {
 	at := op.Info.Method + " " + op.Path
 	missing := op.Path == "" || op.Method == ""
+	if op.Path != "" && op.Path[0] != '/' {
+		return fmt.Sprintf("its path %q does not begin with a slash", op.Path)
+	}
 	bound := op.Binding != nil
 	switch p := op.Protocol(); p {
 	case air.HTTPJSON:

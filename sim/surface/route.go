@@ -4,11 +4,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/anvil-sim/anvil/air"
 )
 
 // A router finds the operation of a method and a path.
 type router struct {
 	routes map[routeKey][]*route
+	hidden []Hidden
+}
+
+// A Hidden is an operation whose requests another one answers.
+type Hidden struct {
+	OperationID string
+	By          string // the operation that answers in its place
+	Route       string // what both claim: "GET /tickets/{id}", as the hidden one writes it
 }
 
 // Routes are kept by method and number of segments: a parameter never crosses a
@@ -34,11 +44,19 @@ type segment struct {
 
 func newRouter(plans []*plan) *router {
 	rt := &router{routes: map[routeKey][]*route{}}
+	claims := map[string]*route{}
 	for _, p := range plans {
 		if p.op.Path == "" || p.op.Info.Method == "" {
 			continue // a GraphQL operation without a synthesized path
 		}
 		r := newRoute(p)
+		// A template that ends in a slash leaves the path without one to others.
+		claim := p.op.Info.Method + r.shape()
+		if first := claims[claim]; first == nil || first.slash && !r.slash {
+			claims[claim] = r
+		} else {
+			rt.hide(r, first)
+		}
 		key := routeKey{p.op.Info.Method, len(r.segments)}
 		rt.routes[key] = append(rt.routes[key], r)
 	}
@@ -47,6 +65,33 @@ func newRouter(plans []*plan) *router {
 		slices.SortStableFunc(rs, func(a, b *route) int { return b.literals - a.literals })
 	}
 	return rt
+}
+
+// hide notes that first, whose template is r's, keeps r from being reached. A
+// GraphQL operation is reached by its document too.
+func (rt *router) hide(r, first *route) {
+	op := r.plan.op
+	if op.Protocol() == air.GraphQL {
+		return
+	}
+	rt.hidden = append(rt.hidden, Hidden{op.ID, first.plan.op.ID, op.Info.Method + " " + op.Path})
+}
+
+// shape is the template without the names of its parameters.
+func (r *route) shape() string {
+	var b strings.Builder
+	for _, s := range r.segments {
+		b.WriteByte('/')
+		switch {
+		case len(s.names) == 0:
+			b.WriteString(s.literal)
+		case s.pattern == nil:
+			b.WriteString("{}")
+		default:
+			b.WriteString(s.pattern.String())
+		}
+	}
+	return b.String()
 }
 
 func newRoute(p *plan) *route {

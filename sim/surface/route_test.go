@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,5 +63,43 @@ func TestRouter(t *testing.T) {
 		if got != tc.want || strings.Join(params, " ") != tc.params {
 			t.Errorf("%s %s: got %q with %q, want %q with %q", tc.method, tc.path, got, params, tc.want, tc.params)
 		}
+	}
+}
+
+func TestHiddenRoutes(t *testing.T) {
+	for _, tt := range []struct {
+		templates []string
+		want      []Hidden
+	}{
+		{[]string{"GET /a/{x}", "POST /a/{y}", "GET /a/b", "GET /a/{x}/c", "GET /a/{x}.json"}, nil},
+		{[]string{"GET /a/{x}", "GET /a/b", "GET /a/{y}"}, []Hidden{{"GET /a/{y}", "GET /a/{x}", "GET /a/{y}"}}},
+		{[]string{"GET /a/{x}-{y}", "GET /a/{y}-{z}", "GET /a/{x}:{y}"}, []Hidden{{"GET /a/{y}-{z}", "GET /a/{x}-{y}", "GET /a/{y}-{z}"}}},
+		{[]string{"GET /a", "GET /a/"}, []Hidden{{"GET /a/", "GET /a", "GET /a/"}}},
+		{[]string{"GET /a/", "GET /a"}, nil},
+	} {
+		if got := routerOf(tt.templates...).hidden; !slices.Equal(got, tt.want) {
+			t.Errorf("%q: %v, want %v", tt.templates, got, tt.want)
+		}
+	}
+}
+
+func TestWhyUnreachable(t *testing.T) {
+	op := &sim.Operation{
+		Operation: &air.Operation{ID: "a", Path: "tickets", Method: "get", SourceKind: "openapi"},
+		Info:      provider.Operation{Method: "GET"},
+	}
+	if why, want := whyUnreachable(op, false), `its path "tickets" does not begin with a slash`; why != want {
+		t.Errorf("%q, want %q", why, want)
+	}
+	op.Path = "/tickets"
+	if why := whyUnreachable(op, false); why != "" {
+		t.Errorf("%q, want it served", why)
+	}
+}
+
+func TestUnreachableErrorIsBounded(t *testing.T) {
+	err := &UnreachableError{make([]Unreachable, 200)}
+	if text := err.Error(); strings.Count(text, "\n") != 51 || !strings.HasSuffix(text, "\n  and 150 more") {
+		t.Error(text)
 	}
 }

@@ -1,0 +1,50 @@
+//go:build unix
+
+package trace
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A named pipe that nobody reads is an error, and no wait for a reader.
+func TestOpenFileNamedPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFile(path); err == nil || !strings.Contains(err.Error(), path+": it is a named pipe that nobody reads; start the reader first") {
+		t.Fatalf("error %v", err)
+	}
+	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	w, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// More than a pipe holds: writes wait for the reader.
+	const lines = 2000
+	written := make(chan error, 1)
+	go func() {
+		for range lines {
+			if err := w.Write(&Entry{}); err != nil {
+				written <- err
+				return
+			}
+		}
+		written <- w.Close()
+	}()
+	got := 0
+	for in := bufio.NewScanner(r); in.Scan(); got++ {
+	}
+	if err := <-written; err != nil || got != lines {
+		t.Errorf("%d lines, want %d; error %v", got, lines, err)
+	}
+}
