@@ -37,4 +37,5 @@ const (
 	faultType  // a value of the wrong type
 	faultLarge // a value too large
 	faultRule  // any other rule of the schema, a trigger's too
+	faultFull  // no room: on the disk, or after the largest AUTOINCREMENT key
 )

@@ -82,6 +82,8 @@ func faultOf(err error) fault {
 	switch e.Code {
 	case sqlite3.ErrMismatch:
 		return faultType
+	case sqlite3.ErrFull:
+		return faultFull
 	case sqlite3.ErrTooBig:
 		return faultLarge
 	case sqlite3.ErrConstraint:

@@ -60,6 +60,8 @@ func (db *DB) constraint(ctx context.Context, c *conn, w *change, err error) err
 		return invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about)
 	case faultForeignKey:
 		return db.foreignKey(ctx, c, w)
+	case faultFull:
+		return w.spent(ctx, c, err)
 	case faultLarge:
 		return invalid("%s: a value is too large: %v", w.table.name, err)
 	}
