@@ -60,6 +60,8 @@ func (db *DB) constraint(ctx context.Context, c *conn, w *change, err error) err
 		return invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about)
 	case faultForeignKey:
 		return db.foreignKey(ctx, c, w)
+	case faultLack:
+		return refuse(provider.PolicyDenied, "%s cannot be written as the fixture database is: %v; mend the trigger, view or foreign key that needs it", w.table.name, err)
 	case faultFull:
 		return w.spent(ctx, c, err)
 	case faultLarge:
