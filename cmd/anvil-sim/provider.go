@@ -54,7 +54,7 @@ func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flag
 			return err
 		}
 	}
-	opts, err := flags.options(doc, 0)
+	opts, err := flags.options(s, doc, 0)
 	if err != nil {
 		return err
 	}
