@@ -93,7 +93,7 @@ func (w *change) taken(about string) string {
 		term := fmt.Sprintf("%q", name)
 		if col := w.table.col(name); col != nil && table == w.table.name {
 			if v, ok := w.value(col); ok {
-				term += " " + string(col.appendJSON(nil, v))
+				term += " " + col.shown(v)
 			}
 		}
 		terms = append(terms, term)
@@ -151,7 +151,7 @@ func (db *DB) dangling(ctx context.Context, c *conn, w *change, fk foreignKey) (
 			return "", nil
 		}
 		where.add(filter{col: refs[i], vals: []driver.Value{v}})
-		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.appendJSON(nil, v)))
+		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.shown(v)))
 	}
 	found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
 	if found || err != nil || len(terms) == 0 {

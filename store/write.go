@@ -215,7 +215,7 @@ func (w *change) place(f filter) error {
 	if given, ok := w.value(f.col); ok {
 		if given != f.vals[0] {
 			return invalid("%q of %s is %s in the path and %s in the body", f.col.name, w.table.name,
-				f.col.appendJSON(nil, f.vals[0]), f.col.appendJSON(nil, given))
+				f.col.shown(f.vals[0]), f.col.shown(given))
 		}
 		return nil
 	}
