@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/near"
 )
 
 // A checker walks a document by its shape: it notes what is wrong, drops
@@ -154,8 +155,8 @@ func (c *checker) missing(v *Value, s *shape, f *keySpec) {
 		}
 	}
 	hint := ""
-	if near := closest(f.key, unknown); near != "" {
-		hint = fmt.Sprintf(" (%q is not a known key; did you mean %s?)", near, f.key)
+	if typed := near.Name(f.key, unknown); typed != "" {
+		hint = fmt.Sprintf(" (%q is not a known key; did you mean %s?)", typed, f.key)
 	}
 	c.at(step{key: f.key}, func() { c.fault("missing, want %s%s", f.typ.wants(), hint) })
 }

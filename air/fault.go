@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/anvil-sim/anvil/internal/near"
 )
 
 // A LoadError says everything that is wrong with one contract.
@@ -117,47 +119,9 @@ func keyPath(steps []step) string {
 	return b.String()
 }
 
-// closest returns the candidate nearest to word in edits, "" when none is near
-// enough to be what was meant.
-func closest(word string, candidates []string) string {
-	best, distance := "", len(word)/3+1
-	if len(word) > 64 {
-		return ""
-	}
-	for _, c := range candidates {
-		if d := edits(strings.ToLower(word), strings.ToLower(c)); d <= distance && c != word && (d < distance || best == "") {
-			best, distance = c, d
-		}
-	}
-	return best
-}
-
 func didYouMean(word string, candidates []string) string {
-	if c := closest(word, candidates); c != "" {
+	if c := near.Name(word, candidates); c != "" {
 		return fmt.Sprintf(" (did you mean %s?)", c)
 	}
 	return ""
-}
-
-// edits counts the single-byte edits and swaps of neighbours between two words.
-func edits(a, b string) int {
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		prev[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(prev[j+1]+1, row[j]+1, prev[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], prev2[j-1]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return prev[len(b)]
 }

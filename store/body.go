@@ -38,9 +38,19 @@ func (w *change) fill(body []byte) error {
 		return invalid("the body wants an object with columns of %s, got %s", w.table.name, describe(compact))
 	}
 	if faults := w.fields("", compact); faults != nil {
-		return invalid("%s", strings.Join(faults, "; "))
+		return invalid("%s", joinFaults(faults))
 	}
 	return nil
+}
+
+// maxFaults bounds the faults of a body that are told.
+const maxFaults = 20
+
+func joinFaults(faults []string) string {
+	if n := len(faults) - maxFaults; n > 0 {
+		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(faults, "; ")
 }
 
 func (w *change) fields(prefix string, obj []byte) (faults []string) {
@@ -173,7 +183,7 @@ func (w *change) object(name string, raw []byte) (done bool, err error) {
 		return false, nil
 	}
 	if faults != nil {
-		return true, invalid("%s", strings.Join(faults, "; "))
+		return true, invalid("%s", joinFaults(faults))
 	}
 	return true, nil
 }
@@ -272,7 +282,7 @@ func (w *change) unknown(name string) error {
 	}
 	hint := "its columns are " + strings.Join(names, ", ")
 	if near := nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q", near)
+		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return invalid("%s has no column %q; %s", w.table.name, name, hint)
+	return invalid("%s has no column %q; %s", w.table.name, clip(name), hint)
 }

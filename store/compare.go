@@ -37,7 +37,7 @@ func compare(col *column, name, word string, raw []byte) (filter, error) {
 		parts = append(parts, filter{col: col, op: op, vals: []driver.Value{v}, param: name})
 	}
 	if len(parts) == 0 {
-		return filter{}, invalid("parameter %q wants a value", name)
+		return filter{}, invalid("parameter %q wants a value", clip(name))
 	}
 	if len(parts) == 1 {
 		return parts[0], nil
@@ -99,7 +99,7 @@ func nullTest(col *column, name, word string, raw []byte) (filter, error) {
 		is, ok = true, true
 	}
 	if !ok {
-		return filter{}, invalid("parameter %q wants true or false, got %s", name, describe(raw))
+		return filter{}, invalid("parameter %q wants true or false, got %s", clip(name), describe(raw))
 	}
 	if is == (word == "exists") {
 		return filter{col: col, op: opPresent, param: name}, nil
@@ -112,7 +112,7 @@ func patterns(col *column, name, word string, raw []byte) (filter, error) {
 	var parts []filter
 	for _, e := range elements(raw) {
 		if e[0] == '{' || e[0] == '[' || string(e) == "null" {
-			return filter{}, invalid("parameter %q wants a text, got %s", name, describe(e))
+			return filter{}, invalid("parameter %q wants a text, got %s", clip(name), describe(e))
 		}
 		s := plainText(e)
 		var pattern string
@@ -130,7 +130,7 @@ func patterns(col *column, name, word string, raw []byte) (filter, error) {
 			pattern = likePattern("%", s, "")
 		}
 		if len(pattern) > maxPattern {
-			return filter{}, invalid("parameter %q: the text is longer than %d bytes", name, maxPattern)
+			return filter{}, invalid("parameter %q: the text is longer than %d bytes", clip(name), maxPattern)
 		}
 		parts = append(parts, filter{col: col, op: opLike, vals: []driver.Value{pattern}, param: name})
 	}
@@ -144,14 +144,14 @@ const maxPattern = 50000
 func (c *column) bound(name string, raw []byte) (driver.Value, error) {
 	v, ok := scalar(raw)
 	if !ok || v == nil {
-		return nil, invalid("parameter %q wants a plain value, got %s", name, describe(raw))
+		return nil, invalid("parameter %q wants a plain value, got %s", clip(name), describe(raw))
 	}
 	if c.form != "" {
 		if at, ok := clientTime(v); ok {
 			return spell(at, c.form), nil
 		}
 		if c.form == formEpoch || c.form == formEpochMilli {
-			return nil, invalid("parameter %q wants a time such as 2026-01-31T09:00:00Z, got %s", name, describe(raw))
+			return nil, invalid("parameter %q wants a time such as 2026-01-31T09:00:00Z, got %s", clip(name), describe(raw))
 		}
 	}
 	s, isText := v.(string)
@@ -161,12 +161,12 @@ func (c *column) bound(name string, raw []byte) (driver.Value, error) {
 			return n, nil
 		}
 	case isText && (c.class == classInteger || c.class == classNumber):
-		return nil, invalid("parameter %q wants %s, got %s", name, c.class, describe(raw))
+		return nil, invalid("parameter %q wants %s, got %s", clip(name), c.class, describe(raw))
 	case isText && c.class == classBoolean:
 		if b, ok := truth(s); ok {
 			return bit(b), nil
 		}
-		return nil, invalid("parameter %q wants true or false, got %s", name, describe(raw))
+		return nil, invalid("parameter %q wants true or false, got %s", clip(name), describe(raw))
 	}
 	if b, ok := v.(bool); ok {
 		return bit(b), nil

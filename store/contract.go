@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ const (
 type derivation struct {
 	document *canon.Value
 	targets  map[string]*target // by operation id
+	renamed  []string           // tables whose names cannot stand in a path, each with its path
 }
 
 // derive makes the contract. Operations come table by table in name order, so
@@ -32,6 +34,9 @@ func derive(service string, s *schema) (*derivation, error) {
 		r := &resource{d: d, service: service, table: t,
 			slug: slugs.unique(cut(slug(t.name), 40)), schema: names.unique(schemaName(t.name))}
 		r.path = "/" + literals.unique(pathLiteral(t.name))
+		if pathLiteral(t.name) == "" {
+			d.renamed = append(d.renamed, fmt.Sprintf("%q is served at %s", t.name, r.path))
+		}
 		r.params()
 		ops = append(ops, r.operations()...)
 		schemas = append(schemas, canon.Member{Key: r.schema, Value: rowSchema(t)})
@@ -45,6 +50,13 @@ func derive(service string, s *schema) (*derivation, error) {
 		"capabilities", capabilities,
 		"schemas", canon.NewObject(schemas...))
 	return d, nil
+}
+
+// tellRenamed says where the tables are that have no name of their own there.
+func (d *derivation) tellRenamed(warn func(format string, args ...any)) {
+	for _, text := range d.renamed {
+		warn("fixture: no path can hold the table's name: %s", text)
+	}
 }
 
 // A resource is one table as the contract shows it.

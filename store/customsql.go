@@ -120,7 +120,7 @@ func (g *target) customError(err error) error {
 	}
 	code := g.custom.constraint
 	switch faultOf(err) {
-	case faultOther:
+	case faultOther, faultFull, faultLack:
 		return fmt.Errorf("%s: %w", g.name, err)
 	case faultUnique:
 		if code == "" {

@@ -37,4 +37,6 @@ const (
 	faultType  // a value of the wrong type
 	faultLarge // a value too large
 	faultRule  // any other rule of the schema, a trigger's too
+	faultLack  // the statement, or a trigger that it starts, names what is not there
+	faultFull  // no room: on the disk, or after the largest AUTOINCREMENT key
 )

@@ -82,6 +82,16 @@ func faultOf(err error) fault {
 	switch e.Code {
 	case sqlite3.ErrMismatch:
 		return faultType
+	case sqlite3.ErrError:
+		switch msg := e.Error(); {
+		case lacking(msg):
+			return faultLack
+		case strings.HasPrefix(msg, "malformed JSON"):
+			return faultRule
+		}
+		return faultOther
+	case sqlite3.ErrFull:
+		return faultFull
 	case sqlite3.ErrTooBig:
 		return faultLarge
 	case sqlite3.ErrConstraint:

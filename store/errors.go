@@ -60,6 +60,10 @@ func (db *DB) constraint(ctx context.Context, c *conn, w *change, err error) err
 		return invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about)
 	case faultForeignKey:
 		return db.foreignKey(ctx, c, w)
+	case faultLack:
+		return refuse(provider.PolicyDenied, "%s cannot be written as the fixture database is: %v; mend the trigger, view or foreign key that needs it", w.table.name, err)
+	case faultFull:
+		return w.spent(ctx, c, err)
 	case faultLarge:
 		return invalid("%s: a value is too large: %v", w.table.name, err)
 	}
@@ -89,7 +93,7 @@ func (w *change) taken(about string) string {
 		term := fmt.Sprintf("%q", name)
 		if col := w.table.col(name); col != nil && table == w.table.name {
 			if v, ok := w.value(col); ok {
-				term += " " + string(col.appendJSON(nil, v))
+				term += " " + col.shown(v)
 			}
 		}
 		terms = append(terms, term)
@@ -147,7 +151,7 @@ func (db *DB) dangling(ctx context.Context, c *conn, w *change, fk foreignKey) (
 			return "", nil
 		}
 		where.add(filter{col: refs[i], vals: []driver.Value{v}})
-		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.appendJSON(nil, v)))
+		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.shown(v)))
 	}
 	found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
 	if found || err != nil || len(terms) == 0 {

@@ -232,7 +232,9 @@ func (w *change) highest(ctx context.Context, c *conn, col *column, known []filt
 		case int64:
 			top = v
 		case float64:
-			top = int64(v)
+			if top = math.MaxInt64; v < 1<<63 {
+				top = int64(v)
+			}
 		}
 		return nil
 	})

@@ -126,7 +126,7 @@ func TestMapFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"tables: {tickets: {colums: {a: b}}}", "map m.yaml: line 1: unknown key colums, want one of id, columns, hidden"},
 		{"version: 2", "version: found 2, want 1"},
-		{"tables: {ticket: {}}", `there is no table "ticket"; the tables are notes, people, tickets; did you mean "tickets"`},
+		{"tables: {ticket: {}}", `there is no table "ticket"; the tables are notes, people, tickets; did you mean "tickets"?`},
 		{"tables: {tickets: {id: slag}}", `tables.tickets.id: tickets has no column "slag"; its columns are`},
 		{"tables: {tickets: {defaults: {nr: many}}}", `tables.tickets.defaults.nr: "nr" of tickets wants an integer, got the string "many"`},
 		{"tables: {tickets: {defaults: {state: ':who'}}}", "line 1: :who is no value of a request"},

@@ -101,7 +101,7 @@ func (b *mapCompiler) table(at, name string) *table {
 
 func meant(name string, names []string) string {
 	if near := nearest(name, names); near != "" {
-		return fmt.Sprintf("; did you mean %q", near)
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/near"
 )
 
 // A metaWriter writes the meta object of an answer, keys in a fixed order:
@@ -201,7 +202,7 @@ func apart(a, b driver.Value) int {
 	if isX && isY {
 		return int(min(math.Abs(float64(x)-float64(y)), 1<<30))
 	}
-	return distance(spell(a), spell(b))
+	return near.Distance(spell(a), spell(b))
 }
 
 func asWhole(v driver.Value) (int64, bool) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/anvil-sim/anvil/internal/near"
 )
 
 // normal brings names of one thing to one form, whatever their case style:
@@ -67,41 +69,10 @@ func nearest(name string, candidates []string) string {
 	best, bestAt := "", 0
 	n := normal(name)
 	for _, c := range candidates {
-		d := distance(n, normal(c))
+		d := near.Distance(n, normal(c))
 		if d <= max(1, min(len(n), len(c))/3) && (best == "" || d < bestAt) {
 			best, bestAt = c, d
 		}
 	}
 	return best
-}
-
-// distance is how many letters must be changed, put in or left out to make b of
-// a, two swapped ones counted once. Long names are not compared.
-func distance(a, b string) int {
-	const most = 64
-	if len(a) > most || len(b) > most {
-		return most
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

@@ -34,7 +34,7 @@ func (r *reading) odata(name, n string, raw []byte) (known bool, err error) {
 		return true, nil
 	case "count":
 		if text != "true" && text != "false" {
-			return true, invalid("parameter %q wants true or false, got %s", name, describe(raw))
+			return true, invalid("parameter %q wants true or false, got %s", clip(name), describe(raw))
 		}
 		return true, nil // the total is always told
 	}
@@ -76,9 +76,9 @@ func parseOData(r *reading, name, text string) (filter, error) {
 func (p *odataParser) fail(want string, args ...any) error {
 	found := "the end"
 	if p.tok != "" || p.quote {
-		found = fmt.Sprintf("%q", p.tok)
+		found = fmt.Sprintf("%q", clip(p.tok))
 	}
-	return invalid("parameter %q, at character %d: found %s, %s", p.name, p.start+1, found, fmt.Sprintf(want, args...))
+	return invalid("parameter %q, at character %d: found %s, %s", clip(p.name), p.start+1, found, fmt.Sprintf(want, args...))
 }
 
 // next reads a token: a word, a literal in single quotes, a sign.
@@ -236,7 +236,7 @@ func (p *odataParser) property() (*column, error) {
 			names[i] = c.name
 		}
 		if near := nearest(name, names); near != "" {
-			return nil, p.fail("which is no column of %s; did you mean %q", p.r.g.table.name, near)
+			return nil, p.fail("which is no column of %s; did you mean %q?", p.r.g.table.name, near)
 		}
 		return nil, p.fail("which is no column of %s (%s)", p.r.g.table.name, strings.Join(names, ", "))
 	}

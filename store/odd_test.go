@@ -191,7 +191,7 @@ INSERT INTO v VALUES (4, 0, 1e-7, 0.1, char(8232, 128512), NULL, NULL, 'true', N
 		`{"ok":"yes"}`: `"ok" of v wants a boolean, got the string "yes"`, `{"b":"%"}`: `"b" of v wants a base64 string, got the string "%"`,
 		`{"r":1e400}`: `"r" of v: the number 1e400 is too large`, `{"u":{}}`: `"u" of v wants any scalar, got an object`,
 		`{"N":1,"n":2}`: `"n" of v is given twice, in two spellings`, `[1]`: `the body wants an object with columns of v, got an array`,
-		`{"tt":1,"zzz":2}`: `v has no column "tt"; did you mean "t"; v has no column "zzz"; its columns are id, n, r, m, t, ts, d, ok, b, j, u`,
+		`{"tt":1,"zzz":2}`: `v has no column "tt"; did you mean "t"?; v has no column "zzz"; its columns are id, n, r, m, t, ts, d, ok, b, j, u`,
 	} {
 		got := show(call{id: "v.update", path: "id=1", body: body}.do(t, db))
 		if !strings.Contains(got, text) {

@@ -47,7 +47,7 @@ func (r *reading) parameter(name string, raw []byte) error {
 	}
 	compact, err := canon.AppendCompact(nil, raw, canon.Lenient)
 	if err != nil {
-		return invalid("parameter %q: %v", name, err)
+		return invalid("parameter %q: %v", clip(name), err)
 	}
 	if col := r.g.queryColumn(name); col != nil {
 		return r.column(col, name, "", compact)
@@ -96,7 +96,7 @@ func (r *reading) bracketed(name, base string, keys []string, raw []byte) error 
 		if word := operators[normal(strings.TrimPrefix(keys[0], "$"))]; word != "" {
 			return r.column(col, name, word, raw)
 		}
-		return invalid("parameter %q: no operator is called %q, want one of %s", name, keys[0], operatorList)
+		return invalid("parameter %q: no operator is called %q, want one of %s", clip(name), clip(keys[0]), operatorList)
 	}
 	r.ignored = append(r.ignored, name)
 	return nil
@@ -179,7 +179,7 @@ func (r *reading) column(col *column, name, word string, raw []byte) error {
 			op := canon.Unquote(key)
 			w := operators[normal(strings.TrimPrefix(op, "$"))]
 			if w == "" {
-				err = invalid("parameter %q: no operator is called %q, want one of %s", name, op, operatorList)
+				err = invalid("parameter %q: no operator is called %q, want one of %s", clip(name), clip(op), operatorList)
 			} else {
 				err = r.column(col, name, w, val)
 			}
@@ -325,7 +325,7 @@ func (r *reading) refuseIgnored(skip int) error {
 	}
 	hint := "its columns are " + strings.Join(cols, ", ")
 	if near := nearest(names[0], cols); near != "" {
-		hint = "did you mean \"" + near + "\""
+		hint = "did you mean \"" + near + "\"?"
 	}
-	return invalid("%s has no column for the parameter %q; %s", t.name, names[0], hint)
+	return invalid("%s has no column for the parameter %q; %s", t.name, clip(names[0]), hint)
 }

@@ -186,7 +186,7 @@ func filterText(filters []filter) string {
 				break // the same value in another form
 			}
 			b.WriteByte(' ')
-			b.Write(f.col.appendJSON(nil, v))
+			b.WriteString(f.col.shown(v))
 		}
 	}
 	return b.String()

@@ -86,7 +86,8 @@ type schema struct {
 	// entangled is set when writing one table may change another: triggers, or
 	// foreign keys with actions.
 	entangled bool
-	impure    bool // the schema asks for the time or for chance
+	impure    bool              // the schema asks for the time or for chance
+	modules   map[string]string // of virtual tables, by the table's name
 }
 
 // table finds a table by its exact name, then in any letter case.
@@ -121,6 +122,25 @@ func readSchema(ctx context.Context, c *conn, warn func(format string, args ...a
 	if err != nil {
 		return nil, err
 	}
+	gone := s.leaveOut(ctx, c)
+	for _, l := range gone {
+		warn("fixture: %s", l.text())
+	}
+	if err := s.readTables(ctx, c, triggers, warn); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(s.tables) == 0 && gone != nil:
+		return nil, fmt.Errorf("nothing is left to serve: table %q: %w", gone[0].table, gone[0].err)
+	case len(s.tables) == 0:
+		return nil, fmt.Errorf("the database has no tables, want at least one")
+	}
+	s.probeTriggers(c, warn)
+	return s, s.findFullText(ctx, c)
+}
+
+// readTables reads what each table is, and leaves out broken views.
+func (s *schema) readTables(ctx context.Context, c *conn, triggers map[string]bool, warn func(format string, args ...any)) error {
 	kept := s.tables[:0]
 	for _, t := range s.tables {
 		t.trigger = triggers[strings.ToLower(t.name)]
@@ -130,7 +150,7 @@ func readSchema(ctx context.Context, c *conn, warn func(format string, args ...a
 			warn("fixture: view %q is left out: %v", t.name, err)
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("table %q: %w", t.name, err)
+			return fmt.Errorf("table %q: %w", t.name, err)
 		}
 		kept = append(kept, t)
 		for _, fk := range t.fks {
@@ -138,26 +158,7 @@ func readSchema(ctx context.Context, c *conn, warn func(format string, args ...a
 		}
 	}
 	s.tables = kept
-	if len(s.tables) == 0 {
-		return nil, fmt.Errorf("the database has no tables, want at least one")
-	}
-	return s, s.findFullText(ctx, c)
-}
-
-// readMaster looks at the schema's own SQL: which tables have triggers, and
-// whether anything asks for time or chance.
-func (s *schema) readMaster(ctx context.Context, c *conn) (triggers map[string]bool, err error) {
-	triggers = map[string]bool{}
-	const all = `SELECT type, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL`
-	err = c.query(ctx, all, nil, 3, func(v []driver.Value) error {
-		s.impure = s.impure || impure.MatchString(text(v[2]))
-		if text(v[0]) == "trigger" {
-			triggers[strings.ToLower(text(v[1]))] = true
-			s.entangled = true
-		}
-		return nil
-	})
-	return triggers, err
+	return nil
 }
 
 // read fills the table from SQLite's own description of it.

@@ -77,7 +77,7 @@ func (r *reading) freeText(name, text string) error {
 		words = append(words, word)
 	}
 	if len(words) > maxWords {
-		return invalid("parameter %q has %d words, at most %d are looked for", name, len(words), maxWords)
+		return invalid("parameter %q has %d words, at most %d are looked for", clip(name), len(words), maxWords)
 	}
 	if len(words) == 0 {
 		return nil

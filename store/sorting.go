@@ -41,7 +41,7 @@ func (r *reading) addSort(param, text string) error {
 			continue
 		}
 		if len(r.sorts) >= maxSorts {
-			return invalid("parameter %q sorts by more than %d columns", param, maxSorts)
+			return invalid("parameter %q sorts by more than %d columns", clip(param), maxSorts)
 		}
 		r.sorts = append(r.sorts, r.readSort(param, part))
 	}

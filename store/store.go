@@ -46,7 +46,8 @@ type Options struct {
 	Name string
 	// TempDir is where the private copy is made, "" for the system's own.
 	TempDir string
-	// Logf hears of what is left out of a fixture. Nil hears nothing.
+	// Logf hears of what is left out of a fixture, of tables that are served under
+	// another name and of writes that cannot work. Nil hears nothing.
 	Logf func(format string, args ...any)
 }
 
@@ -87,8 +88,11 @@ var (
 // allows it, so that not even a killed process leaves it behind. With
 // [Options.InPlace] the file itself is opened and written.
 //
-// Errors name the path and what is wrong with it: no SQLite file, no tables, a
-// module that this build of SQLite does not have, a map that does not fit.
+// Virtual tables of modules that this build of SQLite does not have are left out
+// with the tables of their data, broken views too; [Options.Logf] hears of them.
+//
+// Errors name the path and what is wrong with it: no SQLite file, no tables that
+// can be served, a map that does not fit.
 func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
@@ -138,7 +142,13 @@ func newDB(opts *Options) *DB {
 		db.opts.Now = epoch
 	}
 	db.name = slug(db.opts.Name)
-	db.contract = sync.OnceValues(func() (*derivation, error) { return derive(db.name, db.schema) })
+	db.contract = sync.OnceValues(func() (*derivation, error) {
+		d, err := derive(db.name, db.schema)
+		if err == nil && db.opts.Contract == nil {
+			d.tellRenamed(db.opts.Logf)
+		}
+		return d, err
+	})
 	return db
 }
 

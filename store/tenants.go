@@ -29,6 +29,7 @@ func (db *DB) tenant(ctx context.Context, req *provider.Request) (*DB, error) {
 	}
 	opts := db.opts
 	opts.SaveState = ""
+	opts.Logf = nil // what is left out was said when the fixture was opened
 	t := newDB(&opts)
 	t.name, t.fill = db.name, db.fill
 	if err := t.open(ctx); err != nil {

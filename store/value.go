@@ -1,11 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"database/sql/driver"
 	"encoding/base64"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 )
@@ -95,7 +95,7 @@ func (c *column) take(raw []byte) (driver.Value, error) {
 	v, ok := scalar(raw)
 	f, isFloat := v.(float64)
 	if !ok && raw[0] != '[' && raw[0] != '{' || isFloat && c.class == classInteger && math.Abs(f) >= 1<<63 {
-		return nil, invalid("%q of %s: the number %s is too large", c.name, c.table.name, raw)
+		return nil, invalid("%q of %s: the number %s is too large", c.name, c.table.name, clip(string(raw)))
 	}
 	if ok {
 		if out, fits := c.convert(v); fits {
@@ -148,20 +148,36 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// describe names a JSON value for an error, cut to a readable length.
+// clipAt is how many characters of a value an error shows.
+const clipAt = 100
+
+// clip cuts text that a client sent, or that a row holds, to a readable length.
+func clip(text string) string {
+	if len(text) <= clipAt {
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n++; n <= clipAt {
+			continue
+		}
+		cut := strings.TrimRight(text[:i], `\`) // no half of an escape
+		if text[0] == '"' {
+			return cut + `…"`
+		}
+		return cut + "…"
+	}
+	return text
+}
+
+// shown is a value as an error shows it.
+func (c *column) shown(v driver.Value) string { return clip(string(c.appendJSON(nil, v))) }
+
+// describe names a JSON value for an error.
 func describe(raw []byte) string {
-	const most = 60
-	cut := raw
-	if len(cut) > most {
-		cut = bytes.ToValidUTF8(cut[:most], nil)
-	}
-	more := ""
-	if len(cut) < len(raw) {
-		more = "..."
-	}
 	switch raw[0] {
 	case '"':
-		return "the string " + string(cut) + more
+		return "the string " + clip(string(raw))
 	case '{':
 		return "an object"
 	case '[':
@@ -169,7 +185,7 @@ func describe(raw []byte) string {
 	case 't', 'f':
 		return string(raw)
 	}
-	return "the number " + string(cut) + more
+	return "the number " + clip(string(raw))
 }
 
 // filterOf reads a parameter's JSON value as an equality filter on a column; an
@@ -178,7 +194,7 @@ func filterOf(c *column, name string, raw []byte) (filter, error) {
 	f := filter{col: c}
 	compact, err := canon.AppendCompact(nil, raw, canon.Lenient)
 	if err != nil {
-		return f, invalid("parameter %q: %v", name, err)
+		return f, invalid("parameter %q: %v", clip(name), err)
 	}
 	if compact[0] != '[' {
 		return f, f.add(name, compact)
@@ -193,7 +209,7 @@ func filterOf(c *column, name string, raw []byte) (filter, error) {
 func (f *filter) add(name string, raw []byte) error {
 	v, ok := scalar(raw)
 	if !ok {
-		return invalid("parameter %q wants a plain value, got %s", name, describe(raw))
+		return invalid("parameter %q wants a plain value, got %s", clip(name), describe(raw))
 	}
 	switch x := v.(type) {
 	case nil:

@@ -24,8 +24,9 @@ type change struct {
 	once      *string  // the idempotency key, which may stand in the body
 	lookups   []lookup // foreign keys given by another column of the parent
 	extras    []canon.Member
-	kept      []*column // columns that a replacement leaves as they are
-	generated []string  // columns that got an id
+	kept      []*column    // columns that a replacement leaves as they are
+	generated []string     // columns that got an id
+	rowid     driver.Value // that a new row gets, nil where SQLite gives it
 	at        moment
 }
 
@@ -75,7 +76,7 @@ func (w *change) sql() (string, []driver.Value) {
 	where.add(w.match...)
 	switch w.verb {
 	case createRow:
-		return w.insert(), w.vals
+		return w.insert()
 	case deleteRow:
 		return "DELETE FROM " + quote(t.name) + " AS t" + where.sql + " RETURNING 1", where.args
 	}
@@ -97,16 +98,20 @@ func (w *change) sql() (string, []driver.Value) {
 	return "UPDATE " + quote(t.name) + " AS t SET " + strings.Join(sets, ", ") + where.sql + t.returning, args
 }
 
-func (w *change) insert() string {
-	if len(w.cols) == 0 {
-		return "INSERT INTO " + quote(w.table.name) + " DEFAULT VALUES" + w.table.returning
-	}
-	names := make([]string, len(w.cols))
+func (w *change) insert() (string, []driver.Value) {
+	names := make([]string, len(w.cols), len(w.cols)+1)
 	for i, c := range w.cols {
 		names[i] = quote(c.name)
 	}
+	vals := w.vals
+	if w.rowid != nil {
+		names, vals = append(names, w.table.rowid), append(vals[:len(vals):len(vals)], w.rowid)
+	}
+	if len(names) == 0 {
+		return "INSERT INTO " + quote(w.table.name) + " DEFAULT VALUES" + w.table.returning, nil
+	}
 	return "INSERT INTO " + quote(w.table.name) + " (" + strings.Join(names, ", ") + ") VALUES (?" +
-		strings.Repeat(",?", len(names)-1) + ")" + w.table.returning
+		strings.Repeat(",?", len(names)-1) + ")" + w.table.returning, vals
 }
 
 // matches tells whether the row was named by this column: it stays as it is.
@@ -210,7 +215,7 @@ func (w *change) place(f filter) error {
 	if given, ok := w.value(f.col); ok {
 		if given != f.vals[0] {
 			return invalid("%q of %s is %s in the path and %s in the body", f.col.name, w.table.name,
-				f.col.appendJSON(nil, f.vals[0]), f.col.appendJSON(nil, given))
+				f.col.shown(f.vals[0]), f.col.shown(given))
 		}
 		return nil
 	}
@@ -256,6 +261,9 @@ func (w *change) complete(ctx context.Context, c *conn) error {
 	}
 	if w.verb == createRow {
 		if err := w.giveIDs(ctx, c); err != nil {
+			return err
+		}
+		if err := w.settleRowid(ctx, c); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func TestWrites(t *testing.T) {
 	do(call{id: "customers.update", path: "id=3", body: `{"team":"red","rank":2}`}, `conflict: customers already has a row with "team" "red", "rank" 2`)
 	do(call{id: "customers.update", path: "id=3", body: `{"age":-1}`}, `validation_error: customers: a value breaks the rule CHECK (age >= 0)`)
 	do(call{id: "customers.update", path: "id=3", body: `{"e_mail":"q@x"}`}, `{"id":3,"email":"q@x","name":"n/a","age":null,"team":null,"rank":null}`)
-	do(call{id: "customers.update", path: "id=3", body: `{"emial":"q@x"}`}, `validation_error: customers has no column "emial"; did you mean "email"`)
+	do(call{id: "customers.update", path: "id=3", body: `{"emial":"q@x"}`}, `validation_error: customers has no column "emial"; did you mean "email"?`)
 	do(call{id: "customers.update", path: "id=3"}, `{"id":3,"email":"q@x","name":"n/a","age":null,"team":null,"rank":null}`)
 	do(call{id: "customers.update", path: "id=33", body: `{"age":1}`}, `not_found: no customers with "id" 33`)
 	do(call{id: "customers.update", path: "id=33", body: `{}`}, `not_found: no customers with "id" 33`)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/store"
 )
 
@@ -33,9 +35,11 @@ func (o *fixtureFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&o.readOnly, "read-only", false, "refuse every write with policy_denied")
 }
 
-// options reads what flags alone cannot: the map, the time.
-func (o *fixtureFlags) options(doc *air.Document, seed uint32) (*store.Options, error) {
-	opts := &store.Options{Contract: doc, Seed: seed, Strict: o.strict, ReadOnly: o.readOnly, InPlace: o.inPlace, SaveState: o.saveState}
+// options reads what flags alone cannot: the map, the time. What is left out of
+// the fixture is told on stderr.
+func (o *fixtureFlags) options(s cli.Streams, doc *air.Document, seed uint32) (*store.Options, error) {
+	opts := &store.Options{Contract: doc, Seed: seed, Strict: o.strict, ReadOnly: o.readOnly, InPlace: o.inPlace, SaveState: o.saveState,
+		Logf: tellOn(s.Err)}
 	if o.now != "" {
 		now, err := parseNow(o.now)
 		if err != nil {
@@ -51,6 +55,11 @@ func (o *fixtureFlags) options(doc *air.Document, seed uint32) (*store.Options, 
 		opts.Map = m
 	}
 	return opts, nil
+}
+
+// tellOn prints what a fixture database has to say, a line each.
+func tellOn(w io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) { fmt.Fprintf(w, "anvil-sim: "+format+"\n", args...) }
 }
 
 func parseNow(text string) (time.Time, error) {

@@ -104,7 +104,7 @@ none with the reason. The exit status is 1 when there is one.`,
 }
 
 func (o *inspectOptions) inspect(ctx context.Context, file string) (list []store.Mapping, err error) {
-	opts := &store.Options{Logf: func(format string, args ...any) { fmt.Fprintf(o.streams.Err, "anvil-sim: "+format+"\n", args...) }}
+	opts := &store.Options{Logf: tellOn(o.streams.Err)}
 	contract, from := namedContract(o.streams, o.contract)
 	if contract != "" {
 		if opts.Contract, err = loadContract(contract, "all"); err != nil {

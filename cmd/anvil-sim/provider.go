@@ -52,7 +52,7 @@ func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flag
 			return contractError(contract, from, err)
 		}
 	}
-	opts, err := flags.options(doc, 0)
+	opts, err := flags.options(s, doc, 0)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -11,10 +12,12 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/anvil-sim/anvil/store"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"anvil-sim": main, "fetch": fetch, "stall": stall, "deaf": deaf})
+	testscript.Main(m, map[string]func(){"anvil-sim": main, "fetch": fetch, "stall": stall, "deaf": deaf, "makedb": makeDB})
 }
 
 // TestScripts runs each script in testdata/script in a fresh folder. Beside
@@ -33,6 +36,22 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(e.WorkDir+"/chinook.db", fixture, 0o600)
 		},
 	})
+}
+
+// makeDB is `makedb SQL-FILE FILE`: unlike an import it takes any SQL.
+func makeDB() {
+	ctx := context.Background()
+	sql, err := os.ReadFile(os.Args[1])
+	if err == nil {
+		var db *store.DB
+		if db, err = store.OpenSQL(ctx, string(sql), &store.Options{SaveState: os.Args[2]}); err == nil {
+			err = db.Close(ctx)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "makedb:", err)
+		os.Exit(3)
+	}
 }
 
 // fetch is `fetch METHOD PATH [BODY [HEADER: VALUE]...]`: it prints the status

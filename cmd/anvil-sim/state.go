@@ -93,7 +93,7 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 	case o.provider != "":
 		return o.startProvider(ctx, opts, doc, path)
 	case o.fixtures != "":
-		options, err := o.fixture.options(doc, opts.Seed)
+		options, err := o.fixture.options(o.streams, doc, opts.Seed)
 		if err != nil {
 			return nil, err
 		}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLength is the longest name that is compared: a longer one is no typing
-// mistake, and comparing takes time with the square of it.
+// maxLength is the longest name that is compared: comparing takes time with the
+// square of it.
 const maxLength = 64
 
 // Names returns the candidates that a mistyped name may mean, best first: at
@@ -24,7 +24,7 @@ func Names(name string, candidates []string) []string {
 	limit := max(2, length/3)
 	var close []scored
 	for _, c := range candidates {
-		if length > maxLength || abs(utf8.RuneCountInString(c)-length) > limit && !strings.HasPrefix(c, name) {
+		if abs(utf8.RuneCountInString(c)-length) > limit && !strings.HasPrefix(c, name) {
 			continue
 		}
 		d := Distance(strings.ToLower(name), strings.ToLower(c))
@@ -57,9 +57,16 @@ func Name(name string, candidates []string) string {
 func abs(n int) int { return max(n, -n) }
 
 // Distance is the number of edits between two strings: characters put in, left
-// out or changed, and two swapped neighbours counted as one.
+// out or changed, and two swapped neighbours counted as one. Of strings beyond 64
+// characters that differ it is the longer one's length: nobody mistypes those.
 func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
+	switch {
+	case a == b:
+		return 0
+	case max(len(x), len(y)) > maxLength:
+		return max(len(x), len(y))
+	}
 	before, prev, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range row {
 		row[j] = j

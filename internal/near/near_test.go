@@ -42,7 +42,7 @@ func FuzzDistance(f *testing.F) {
 			return
 		}
 		d := near.Distance(a, b)
-		if d != near.Distance(b, a) || (d == 0) != slices.Equal([]rune(a), []rune(b)) {
+		if d != near.Distance(b, a) || (d == 0) != slices.Equal([]rune(a), []rune(b)) && a != b {
 			t.Fatalf("Distance(%q, %q) = %d, the other way %d", a, b, d, near.Distance(b, a))
 		}
 	})
