@@ -21,14 +21,15 @@ type blockReader struct {
 	pos     int // the first byte that is not read
 	column  int // of pos, when it is the first byte of a line's content
 	depth   int
+	lenient bool // duplicate keys are read as ReadTree says
 	shared  bool // an alias was read
 	faulty  int  // text up to here holds more duplicate keys than are told; 0: not known
 	texts   map[string]*Value
 	anchors map[string]*Value
 }
 
-func newBlockReader(src []byte) *blockReader {
-	return &blockReader{src: src, texts: map[string]*Value{}, anchors: map[string]*Value{}}
+func newBlockReader(src []byte, lenient bool) *blockReader {
+	return &blockReader{src: src, lenient: lenient, texts: map[string]*Value{}, anchors: map[string]*Value{}}
 }
 
 // document reads a whole document, ok false when it is none for a blockReader.
@@ -189,18 +190,18 @@ func (r *blockReader) mapping(column int) (*Value, bool) {
 			return nil, false
 		}
 		v, ok := r.keyValue(column)
-		if !ok {
+		if !ok || v == nil { // nil is a number that JSON cannot carry
 			return nil, false
 		}
 		members = append(members, canon.Member{Key: key, Value: v})
-		if n := len(members); n >= firstLook && n&(n-1) == 0 && duplicates(members) > maxFaults {
+		if n := len(members); n >= firstLook && !r.lenient && n&(n-1) == 0 && duplicates(members) > maxFaults {
 			r.faulty = bytes.LastIndexByte(r.src[:r.pos], '\n') + 1
 			return nil, false
 		}
 	}
 	r.depth--
 	v := canon.NewObject(append(make([]canon.Member, 0, len(members)), members...)...)
-	return v, r.column < column && len(v.Members()) == len(members)
+	return v, r.column < column && (r.lenient || len(v.Members()) == len(members))
 }
 
 // firstLook is how many keys a mapping has when it is first asked whether it is
@@ -315,7 +316,7 @@ func (r *blockReader) sequence(column int) (*Value, bool) {
 	elems := few[:0]
 	for r.column == column && r.atDash() {
 		v, ok := r.entry(column)
-		if !ok {
+		if !ok || v == nil {
 			return nil, false
 		}
 		elems = append(elems, v)

@@ -12,7 +12,7 @@ import (
 )
 
 func readBlock(src []byte) (v *Value, shared, ok bool) {
-	r := newBlockReader(src)
+	r := newBlockReader(src, false)
 	v, ok = r.document()
 	return v, r.shared, ok
 }
@@ -61,6 +61,26 @@ func FuzzBlockReader(f *testing.F) {
 		}
 		if got.String() != want.String() {
 			t.Fatalf("fast reader:\n%s\nlibrary:\n%s", got, want)
+		}
+	})
+}
+
+// FuzzLenientBlockReader does the same for texts with duplicate keys.
+func FuzzLenientBlockReader(f *testing.F) {
+	for _, s := range blockSeeds {
+		f.Add([]byte(s + "d: 1\nd: 2\n"))
+	}
+	for _, s := range []string{"a: .inf\n", "a:\n- .nan\n- b\na: 1\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		got, ok := newBlockReader(src, true).document()
+		if !ok {
+			return
+		}
+		want, _, err := readYAML("fuzz", src, true)
+		if err != nil || got.String() != want.String() {
+			t.Fatalf("fast reader:\n%s\nlibrary:\n%s, %v", got, want, err)
 		}
 	})
 }

@@ -16,11 +16,11 @@ import (
 // merge keys, no tags but the core ones. What an alias names is shared.
 // A lenient reader takes what other readers take; [ReadTree] says how.
 func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
-	r := newBlockReader(data)
+	r := newBlockReader(data, lenient)
 	v, ok := r.document()
 	shared := r.shared
 	if !ok {
-		if r.faulty > 0 && !lenient { // the library is slow, and this much says enough
+		if r.faulty > 0 { // the library is slow, and this much says enough
 			data = data[:r.faulty]
 		}
 		var err error
