@@ -151,7 +151,9 @@ func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at
 		}
 	}
 	if op.Resource != nil && *op.Resource != "" {
-		looked += fmt.Sprintf(" or %q", *op.Resource)
+		if last < 0 || segs[last].literal != *op.Resource {
+			looked += fmt.Sprintf(" or %q", *op.Resource)
+		}
 		row := rowBefore(segs, last)
 		// A word after a row is a verb about it (/tickets/{id}/close) only where the
 		// operation acts on a row; else it is rows of another kind.

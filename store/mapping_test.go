@@ -63,6 +63,7 @@ func TestMapping(t *testing.T) {
 		{"GET /issues/{id} list list issue", "list issues key id=id"},
 		{"GET /Artists({id})/Albums list list Album", "list Album under id=ArtistId"},
 		{"POST /issues/{id}/transitions action execute issue", `the action "execute" has no meaning for the rows of issues`},
+		{"GET /widget list list widget", `no table is called "widget"; the tables are Album, `},
 		{"GET /widgets list list widget", `no table is called "widgets" or "widget"; the tables are Album, Artist, `},
 		{"GET / list list -", "no table is called"},
 		{"POST /logs create create log", "create logs"},
