@@ -120,7 +120,7 @@ func (c *compiler) param(o *operation, p api.Param) *api.Value {
 	}
 	b.set("inferred", false)
 	switch p.Style {
-	case "form", "simple", "spaceDelimited", "pipeDelimited", "deepObject":
+	case "form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject":
 		b.set("style", p.Style)
 	case "":
 	default:
@@ -172,8 +172,22 @@ func (c *compiler) bodyValue(o *operation, keys map[string]bool) *api.Value {
 	} else {
 		b.set("projection", "fields")
 		b.set("fields", fields)
+		if o.odataAction() {
+			b.set("fieldNameMatch", "case_insensitive")
+		}
 	}
 	return b.object()
+}
+
+// odataAction tells an OData action of Microsoft's converter, whose body fields
+// the service binds in any letter case.
+func (o *operation) odataAction() bool {
+	for _, m := range o.src.Extensions {
+		if m.Key == "x-ms-docs-operation-type" {
+			return m.Value.Text() == "action"
+		}
+	}
+	return false
 }
 
 func (c *compiler) fields(o *operation, schema *api.Value, keys map[string]bool) []*api.Value {

@@ -257,19 +257,30 @@ func (in *inbound) continuation(cursor string) string {
 	return in.origin + in.target.path + "?" + withQuery(in.target.raw, name, cursor, without)
 }
 
+// pageNumber is the page that was asked for: a positive integer that a double
+// holds exactly, else 1.
+func pageNumber(text string) int64 {
+	num, ok := sim.NumberText(text)
+	n, err := strconv.ParseInt(num, 10, 64)
+	if !ok || err != nil || n < 1 || n > 1<<53 {
+		return 1
+	}
+	return n
+}
+
 // position is the block of a page-numbered operation. Pages and total are known
 // when the provider reports a total, else on the last page.
 func (e *envelope) position(in *inbound, r *sim.Result) sim.Raw {
-	page, size := 1, r.Page.Size
+	page, size := int64(1), int64(r.Page.Size)
 	if v, ok := in.target.last(in.plan.op.Pagination.CursorParam); ok {
-		page = max(1, sim.PageSizeText(v))
+		page = pageNumber(v)
 	}
 	total, known := int64(0), true
 	switch {
 	case r.Total != nil:
 		total = *r.Total
 	case r.NextCursor == nil:
-		total = int64(page-1)*int64(size) + int64(r.Page.Count)
+		total = (page-1)*size + int64(r.Page.Count)
 	default:
 		known = false
 	}
@@ -278,11 +289,11 @@ func (e *envelope) position(in *inbound, r *sim.Result) sim.Raw {
 		var n int64
 		switch k {
 		case "count", "per_page":
-			n = int64(size)
+			n = size
 		case "page":
-			n = int64(page)
+			n = page
 		case "pages":
-			n = max(1, (total+int64(size)-1)/int64(size))
+			n = max(1, (total+size-1)/size)
 		case "total":
 			n = total
 		}

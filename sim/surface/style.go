@@ -98,18 +98,18 @@ func splitRaw(raw, sep string, decode func(string) string) []string {
 }
 
 // pairUp reads name,value,name,value.
-func pairUp(parts []string) (pairs [][2]string) {
+func pairUp(parts []string) (pairs []named) {
 	for i := 0; i+1 < len(parts); i += 2 {
-		pairs = append(pairs, [2]string{parts[i], parts[i+1]})
+		pairs = append(pairs, named{parts[i], parts[i+1 : i+2]})
 	}
 	return pairs
 }
 
 // keyed reads name=value parts.
-func keyed(parts []string) (pairs [][2]string) {
+func keyed(parts []string) (pairs []named) {
 	for _, part := range parts {
 		if name, value, ok := strings.Cut(part, "="); ok {
-			pairs = append(pairs, [2]string{name, value})
+			pairs = append(pairs, named{name, []string{value}})
 		}
 	}
 	return pairs
@@ -117,11 +117,11 @@ func keyed(parts []string) (pairs [][2]string) {
 
 // deepObject reads name[prop]=value.
 func (p *paramPlan) deepObject(t *target) sim.Raw {
-	var pairs [][2]string
+	var pairs []named
 	for i := range t.query {
 		q := &t.query[i]
 		if rest, ok := strings.CutPrefix(q.name, p.Name+"["); ok && strings.HasSuffix(rest, "]") {
-			pairs = append(pairs, [2]string{strings.TrimSuffix(rest, "]"), q.values[len(q.values)-1]})
+			pairs = append(pairs, named{strings.TrimSuffix(rest, "]"), q.values})
 		}
 	}
 	if pairs == nil {
@@ -133,10 +133,10 @@ func (p *paramPlan) deepObject(t *target) sim.Raw {
 // spreadObject reads an exploded form object: each declared property is a query
 // parameter of its own.
 func (p *paramPlan) spreadObject(t *target) sim.Raw {
-	var pairs [][2]string
+	var pairs []named
 	for _, name := range p.typ.order {
-		if v, ok := t.last(name); ok {
-			pairs = append(pairs, [2]string{name, v})
+		if q := t.find(name); q != nil {
+			pairs = append(pairs, named{name, q.values})
 		}
 	}
 	if pairs == nil {

@@ -10,11 +10,11 @@ import (
 
 // A typing says how the texts of a parameter or form field become JSON.
 type typing struct {
-	kind   string // integer, number, boolean, array, object; else text
-	elem   string // kind of an array's elements
-	binary bool   // the text is bytes: base64 in JSON
-	props  map[string]string
-	order  []string // property names of an object, as declared
+	kind   string            // integer, number, boolean, array, object; else text
+	elem   string            // kind of an array's elements
+	binary bool              // the text is bytes: base64 in JSON
+	props  map[string]typing // of an object; their own properties are not read
+	order  []string          // property names of an object, as declared
 }
 
 // typingOf reads a schema; refs resolves #/components/schemas names, and may be
@@ -27,9 +27,10 @@ func typingOf(schema, refs *air.Value) typing {
 		items := resolve(schema.Get("items"), refs)
 		t.elem, t.binary = typeName(items, refs), isBinary(items)
 	case "object":
-		t.props = map[string]string{}
+		t.props = map[string]typing{}
 		for _, m := range air.Properties(schema) {
-			t.props[m.Key] = typeName(resolve(m.Value, refs), refs)
+			prop := resolve(m.Value, refs)
+			t.props[m.Key] = typing{kind: typeName(prop, refs), elem: typeName(resolve(prop.Get("items"), refs), refs)}
 			t.order = append(t.order, m.Key)
 		}
 	}
@@ -77,7 +78,24 @@ func typeName(schema, refs *air.Value) string {
 			}
 		}
 	}
+	if only == "" {
+		return enumType(schema.Get("enum").Elems())
+	}
 	return only
+}
+
+// enumType is the type of a schema that lists its values and names no type.
+func enumType(values []*air.Value) string {
+	names := map[canon.Kind]string{canon.Number: "number", canon.Bool: "boolean"}
+	if len(values) == 0 {
+		return ""
+	}
+	for _, v := range values {
+		if v.Kind() != values[0].Kind() {
+			return ""
+		}
+	}
+	return names[values[0].Kind()]
 }
 
 // isBinary tells a field whose value is bytes.
@@ -114,12 +132,22 @@ func list(kind string, texts []string) sim.Raw {
 	return append(dst, ']')
 }
 
-// object types name and value pairs by the declared properties; a name that is
-// repeated keeps its last value.
-func (t *typing) object(pairs [][2]string) sim.Raw {
+// A named is one property of an object as it was sent.
+type named struct {
+	name   string
+	values []string
+}
+
+// object types properties as declared: all values of an array, of another one
+// the last.
+func (t *typing) object(props []named) sim.Raw {
 	var in sim.Input
-	for _, p := range pairs {
-		in.Set(p[0], scalar(t.props[p[0]], p[1]))
+	for _, p := range props {
+		if prop := t.props[p.name]; prop.kind == "array" {
+			in.Set(p.name, list(prop.elem, p.values))
+		} else {
+			in.Set(p.name, scalar(prop.kind, p.values[len(p.values)-1]))
+		}
 	}
 	return in.AppendJSON(nil)
 }

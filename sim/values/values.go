@@ -110,16 +110,17 @@ func (c *Checker) compile(schema *air.Value) (*jsonschema.Schema, error) {
 	return jc.Compile(ownURL)
 }
 
-// patternTimeout bounds a pattern that backtracks without end.
-const patternTimeout = 100 * time.Millisecond
+// patternTimeout bounds a pattern that backtracks without end. It is far beyond
+// what a pattern that ends needs, so that a busy machine decides nothing.
+const patternTimeout = 5 * time.Second
 
 type ecma struct{ *regexp2.Regexp }
 
-// MatchString implements jsonschema.Regexp. A pattern that runs out of time does
-// not match.
+// MatchString implements jsonschema.Regexp. A text for which the pattern runs out
+// of time is let through: it is not known to be wrong.
 func (r ecma) MatchString(s string) bool {
 	ok, err := r.Regexp.MatchString(s)
-	return ok && err == nil
+	return ok || err != nil
 }
 
 func ecmaRegexp(pattern string) (jsonschema.Regexp, error) {
@@ -158,9 +159,13 @@ func base64Text(v any) error {
 	return nil
 }
 
-// maxExponent bounds the numbers that are compared exactly: a power of ten
-// beyond it fills the memory.
-const maxExponent = 4
+// Numbers are compared exactly. What is longer than maxDigits, or has an exponent
+// of more than maxExponent digits, is no number that anybody means and fills time
+// and memory.
+const (
+	maxDigits   = 1000
+	maxExponent = 4
+)
 
 // plain turns a value into what the schema library takes.
 func plain(v *canon.Value, at string) (tree any, fault string) {
@@ -168,7 +173,8 @@ func plain(v *canon.Value, at string) (tree any, fault string) {
 	case canon.Bool:
 		return v.True(), ""
 	case canon.Number:
-		if _, exp, _ := strings.Cut(strings.ToLower(v.Text()), "e"); len(strings.TrimLeft(exp, "+-0")) > maxExponent {
+		_, exp, _ := strings.Cut(strings.ToLower(v.Text()), "e")
+		if len(v.Text()) > maxDigits || len(strings.TrimLeft(exp, "+-0")) > maxExponent {
 			return nil, "at '" + at + "': the number is too large or too small to be checked"
 		}
 		return json.Number(v.Text()), ""

@@ -73,6 +73,8 @@ var cases = []struct{ name, schema, value, fault string }{
 	{"discriminated branch", pet, `{"kind":"cat"}`, `matches none of the alternatives`},
 	{"false", `{"properties":{"a":false}}`, `{"a":1}`, `at '/a': false schema`},
 	{"huge exponent", `{"type":"number"}`, `1e999999999`, `at '': the number is too large or too small to be checked`},
+	{"huge fraction", `{"multipleOf":0.5}`, `0.` + strings.Repeat("1", 2000), `the number is too large or too small to be checked`},
+	{"endless pattern lets through", `{"pattern":"^(?!(a+)+c$)[a-z]+$"}`, `"` + strings.Repeat("a", 19) + `b"`, ``},
 	{"empty schema", `{}`, `{"any":["thing"]}`, ``},
 }
 
