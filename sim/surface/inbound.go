@@ -94,9 +94,7 @@ func (in *inbound) readParams(c *sim.Call, pathValues []string) {
 				val = p.headerValue(strings.Join(vals, ", "))
 			}
 		case "cookie":
-			if text, ok := cookie(in.header["Cookie"], p.Name); ok {
-				val = p.headerValue(text)
-			}
+			val = p.cookie(in.header["Cookie"])
 		}
 		if val != nil {
 			c.Input.Set(p.Key, val)
@@ -111,8 +109,17 @@ func (p *plan) pathValue(name string, values []string) (string, bool) {
 	return "", false
 }
 
-// cookie finds a cookie: split at ;, outer quotes dropped, not decoded.
+// cookie finds the first cookie of a name.
 func cookie(headers []string, name string) (string, bool) {
+	if all := cookieValues(headers, name); len(all) > 0 {
+		return all[0], true
+	}
+	return "", false
+}
+
+// cookieValues finds the cookies of a name: split at ;, outer quotes dropped, not
+// decoded.
+func cookieValues(headers []string, name string) (values []string) {
 	for _, h := range headers {
 		for part := range strings.SplitSeq(h, ";") {
 			n, v, ok := strings.Cut(part, "=")
@@ -123,10 +130,10 @@ func cookie(headers []string, name string) (string, bool) {
 			if len(v) >= 2 && v[0] == '"' && v[len(v)-1] == '"' {
 				v = v[1 : len(v)-1]
 			}
-			return v, true
+			values = append(values, v)
 		}
 	}
-	return "", false
+	return values
 }
 
 // readFields takes the declared top-level fields, in declared order.

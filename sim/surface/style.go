@@ -193,6 +193,31 @@ func (p *paramPlan) path(raw string) (sim.Raw, bool) {
 	return scalar(p.typ.kind, text), true
 }
 
+// cookie reads a cookie parameter; nil when no cookie has it. Exploded, an array
+// is several cookies of one name, and an object a cookie for each property.
+func (p *paramPlan) cookie(headers []string) sim.Raw {
+	if p.style != "" && p.explode && p.typ.kind == "object" {
+		var props []named
+		for _, name := range p.typ.order {
+			if values := cookieValues(headers, name); values != nil {
+				props = append(props, named{name, values})
+			}
+		}
+		if props == nil {
+			return nil
+		}
+		return p.typ.object(props)
+	}
+	values := cookieValues(headers, p.Name)
+	switch {
+	case values == nil:
+		return nil
+	case p.style != "" && p.explode && p.typ.kind == "array":
+		return list(p.typ.elem, values)
+	}
+	return p.headerValue(values[0])
+}
+
 // headerValue reads a header, or a cookie's value.
 func (p *paramPlan) headerValue(text string) sim.Raw {
 	if p.style == "" || p.typ.kind != "array" && p.typ.kind != "object" {

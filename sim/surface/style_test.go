@@ -71,7 +71,12 @@ var styles = []struct {
 	{"header list", "header", "simple", "", ints, "1, 2", `[1,2]`},
 	{"header object exploded", "header", "simple", "true", rgb, "R=100,G=200", `{"R":100,"G":200}`},
 	{"header recorded rule", "header", "", "", strs, "a, b", `["a"," b"]`},
-	{"cookie list", "cookie", "form", "false", ints, "1,2", `[1,2]`},
+	{"cookie list", "cookie", "form", "false", ints, "c=1,2", `[1,2]`},
+	{"cookie list exploded", "cookie", "form", "true", ints, "c=1; x=9; c=2", `[1,2]`},
+	{"cookie object exploded", "cookie", "form", "true", rgb, `G=200; R="100"; x=1`, `{"R":100,"G":200}`},
+	{"cookie object", "cookie", "form", "false", rgb, "c=R,100,G,200", `{"R":100,"G":200}`},
+	{"cookie recorded rule", "cookie", "", "", ints, "c=1,2; c=3", `[1,2]`},
+	{"no cookie", "cookie", "form", "true", rgb, "c=1", ``},
 }
 
 func readParam(t testing.TB, in, style, explode, schema, input string) string {
@@ -92,6 +97,8 @@ func readParam(t testing.TB, in, style, explode, schema, input string) string {
 		if val, ok = pp.path(input); !ok {
 			return "bad"
 		}
+	case "cookie":
+		val = pp.cookie([]string{input})
 	default:
 		val = pp.headerValue(input)
 	}
