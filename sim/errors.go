@@ -14,18 +14,25 @@ func (o *Operation) refuse(code provider.Code, message string) Result {
 	if o != nil {
 		declared = o.errByCode[string(code)]
 	}
-	e := &Error{Code: code, Message: message, Status: code.Status()}
-	vendor := string(code)
-	if declared != nil {
-		if declared.HTTPStatus != 0 {
-			e.Status = declared.HTTPStatus
-		}
-		if declared.UpstreamCode != "" {
-			vendor = declared.UpstreamCode
-		}
-	}
-	e.Vendor, e.Body = vendor, errorBody(vendor, message)
+	e := newError(code, declared)
+	e.Message, e.Body = message, errorBody(e.Vendor, message)
 	return Result{Error: e}
+}
+
+// newError is an error with the status and the vendor code of its declared entry,
+// which may be nil.
+func newError(code provider.Code, declared *air.DeclaredError) *Error {
+	e := &Error{Code: code, Status: code.Status(), Vendor: string(code)}
+	if declared == nil {
+		return e
+	}
+	if declared.HTTPStatus != 0 {
+		e.Status = declared.HTTPStatus
+	}
+	if declared.UpstreamCode != "" {
+		e.Vendor = declared.UpstreamCode
+	}
+	return e
 }
 
 // fromProvider maps a provider's domain error onto the operation's declared
@@ -44,21 +51,13 @@ func (o *Operation) fromProvider(p *provider.Error) Result {
 	if declared != nil {
 		code = provider.Code(declared.Code)
 	}
-	e := &Error{Code: code, Message: string(code), Status: code.Status(), FromProvider: true}
-	vendor := string(code)
-	if declared != nil {
-		if declared.HTTPStatus != 0 {
-			e.Status = declared.HTTPStatus
-		}
-		if declared.UpstreamCode != "" {
-			vendor = declared.UpstreamCode
-		}
-		if declared.Message != "" {
-			e.Message = declared.Message
-		}
+	e := newError(code, declared)
+	e.FromProvider, e.Message = true, string(code)
+	if declared != nil && declared.Message != "" {
+		e.Message = declared.Message
 	}
 	if p.UpstreamCode != nil {
-		vendor = *p.UpstreamCode
+		e.Vendor = *p.UpstreamCode
 	}
 	if p.Message != nil {
 		e.Message = *p.Message
@@ -66,14 +65,14 @@ func (o *Operation) fromProvider(p *provider.Error) Result {
 	if p.Status != nil {
 		e.Status = *p.Status
 	}
-	e.Vendor, e.Body = vendor, Raw(p.Body)
+	e.Body = Raw(p.Body)
 	if e.Body == nil {
-		e.Body = errorBody(vendor, e.Message)
+		e.Body = errorBody(e.Vendor, e.Message)
 	}
 	return Result{Error: e}
 }
 
-// ErrorBody is the default error body of the specification.
+// errorBody is the default error body of the specification.
 func errorBody(code, message string) Raw {
 	dst := canon.AppendString([]byte(`{"error":{"code":`), code)
 	dst = canon.AppendString(append(dst, `,"message":`...), message)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,9 +10,8 @@ import (
 )
 
 // Do takes a call through the gates to its outcome, which the caller must
-// [Outcome.Release]. A context that ends while
-// the provider is asked, or while an equal keyed call is waited for, makes the
-// call upstream_unavailable.
+// [Outcome.Release]. A context that ends while the provider is asked, or while an
+// equal keyed call is waited for, makes the call upstream_unavailable.
 func (s *Simulator) Do(ctx context.Context, c *Call) *Outcome {
 	out := &Outcome{Seq: c.Seq, RequestID: "r" + strconv.Itoa(c.Seq), Op: c.Op, validated: s.opts.Values != nil}
 	if c.Op == nil {
@@ -59,14 +59,10 @@ func (s *Simulator) authorize(c *Call) (*provider.Principal, *Result) {
 }
 
 func missingScopes(want, have []string) (missing []string) {
-next:
 	for _, w := range want {
-		for _, h := range have {
-			if h == w {
-				continue next
-			}
+		if !slices.Contains(have, w) {
+			missing = append(missing, w)
 		}
-		missing = append(missing, w)
 	}
 	return missing
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
@@ -19,7 +18,7 @@ const bodyKey = "body"
 // are. The idempotency carrier's own input does not count.
 func (o *Operation) missingInput(in Input) string {
 	for _, p := range o.Params {
-		if p.Required && p.In != "body" && !o.carries(p.In, p.Name) && !present(in.Get(p.Key)) {
+		if p.Required && p.In != "body" && !o.Carrier.Carries(p.In, p.Name) && !present(in.Get(p.Key)) {
 			return "Missing required parameter '" + p.Name + "'."
 		}
 	}
@@ -34,23 +33,11 @@ func (o *Operation) missingInput(in Input) string {
 		return ""
 	}
 	for _, f := range b.Fields {
-		if f.Required && !o.carries("body", f.Name) && !present(in.Get(f.Key)) {
+		if f.Required && !o.Carrier.Carries("body", f.Name) && !present(in.Get(f.Key)) {
 			return "Missing required body field '" + f.Name + "'."
 		}
 	}
 	return ""
-}
-
-// carries reports whether an input is the idempotency key's carrier.
-func (o *Operation) carries(in, name string) bool {
-	c := o.Carrier
-	if c == nil || c.In != in {
-		return false
-	}
-	if len(c.Pointer) > 0 {
-		return len(c.Pointer) == 1 && c.Pointer[0] == name
-	}
-	return c.Name == name || in == "header" && strings.EqualFold(c.Name, name)
 }
 
 // request is the normalized request of a call.

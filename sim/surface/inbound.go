@@ -109,14 +109,6 @@ func (p *plan) pathValue(name string, values []string) (string, bool) {
 	return "", false
 }
 
-// cookie finds the first cookie of a name.
-func cookie(headers []string, name string) (string, bool) {
-	if all := cookieValues(headers, name); len(all) > 0 {
-		return all[0], true
-	}
-	return "", false
-}
-
 // cookieValues finds the cookies of a name: split at ;, outer quotes dropped, not
 // decoded.
 func cookieValues(headers []string, name string) (values []string) {
