@@ -4,8 +4,9 @@
 //	go run ./bench [serve]   requests per second beside a bare net/http handler that returns the same
 //	                         bytes, and beside bare round trips over the pipes of a provider process
 //	go run ./bench start     time to the first answer, memory under load, one slow answer among many
+//	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
 //
-// Each takes --short, --json, --anvil-sim FILE, --rounds N; --help tells the rest. What
+// --help behind a part tells its options. What
 // is compared takes turns within each round. Compare the ratios: a rate belongs
 // to the machine and the minute.
 package main
@@ -51,6 +52,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return providerPart(in, out)
 		case "start":
 			return startRun(ctx, args[1:], out, stderr)
+		case "soak":
+			return soakRun(ctx, args[1:], out, stderr)
 		case "serve":
 			args = args[1:]
 		}

@@ -10,12 +10,16 @@ import (
 
 // peakMemory reads the high-water mark of a process, in MB. It is the process's
 // own: the resource usage of a child counts its parent's size before exec.
-func peakMemory(pid int) float64 {
+func peakMemory(pid int) float64 { return statusMB(pid, "VmHWM:") }
+
+// statusMB reads a size that the system keeps of a process, in MB; 0 where the
+// system does not tell.
+func statusMB(pid int, field string) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, rest, _ := strings.Cut(string(status), field)
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		return 0
