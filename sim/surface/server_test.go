@@ -80,6 +80,13 @@ func start(t testing.TB, p answers, opts *surface.Options, wrap func(http.Handle
 	if wrap != nil {
 		h = wrap(h)
 	}
+	r.listen(t, h)
+	return r
+}
+
+// listen serves h on a socket until the test ends.
+func (r *running) listen(t testing.TB, h http.Handler) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := surface.Listen(ctx, "127.0.0.1:0", h, nil)
 	if err != nil {
@@ -94,7 +101,6 @@ func start(t testing.TB, p answers, opts *surface.Options, wrap func(http.Handle
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return r
 }
 
 func (r *running) do(t testing.TB, method, path, body string, header ...string) (*http.Response, string) {
