@@ -208,7 +208,7 @@ func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 // originOf is the origin that links in an answer point to: the one that the
 // client called.
 func originOf(r *http.Request) string {
-	if r.TLS != nil {
+	if r.TLS != nil || overTLS(r) {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host

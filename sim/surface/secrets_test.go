@@ -104,6 +104,6 @@ func startContract(t *testing.T, contract string, p answers) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.listen(t, h)
+	r.listen(t, h, nil)
 	return r
 }

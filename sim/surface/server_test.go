@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -80,15 +81,15 @@ func start(t testing.TB, p answers, opts *surface.Options, wrap func(http.Handle
 	if wrap != nil {
 		h = wrap(h)
 	}
-	r.listen(t, h)
+	r.listen(t, h, nil)
 	return r
 }
 
 // listen serves h on a socket until the test ends.
-func (r *running) listen(t testing.TB, h http.Handler) {
+func (r *running) listen(t testing.TB, h http.Handler, opts *surface.ServerOptions) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	server, err := surface.Listen(ctx, "127.0.0.1:0", h, nil)
+	server, err := surface.Listen(ctx, "127.0.0.1:0", h, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +134,22 @@ func TestUnparsableTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	r.sendUnparsable(t, conn)
+}
+
+// TestUnparsableTargetsOverTLS does the same by HTTPS, with HTTP/1.1.
+func TestUnparsableTargetsOverTLS(t *testing.T) {
+	r, config := startTLS(t)
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	r.sendUnparsable(t, conn)
+}
+
+func (r *running) sendUnparsable(t *testing.T, conn net.Conn) {
+	t.Helper()
 	in := bufio.NewReader(conn)
 	for i, tc := range []struct {
 		target, want string
