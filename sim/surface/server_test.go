@@ -245,22 +245,6 @@ func TestLinkHeader(t *testing.T) {
 	}
 }
 
-func TestCORS(t *testing.T) {
-	r := start(t, echo, nil, surface.CORS)
-	resp, _ := r.do(t, "OPTIONS", "/u/7", "", "Origin", "https://app.example", "Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers", "content-type")
-	h := resp.Header
-	if resp.StatusCode != 204 || h.Get("Access-Control-Allow-Origin") != "https://app.example" || h.Get("Access-Control-Allow-Methods") != "PUT" || h.Get("Access-Control-Allow-Headers") != "content-type" {
-		t.Errorf("preflight: %d %v", resp.StatusCode, h)
-	}
-	resp, _ = r.do(t, "GET", "/u/7", "", "Origin", "https://app.example")
-	if got := resp.Header.Get("Access-Control-Expose-Headers"); got != "Content-Length, Content-Type, X-Request-Id" {
-		t.Errorf("exposed headers %q", got)
-	}
-	if n := strings.Count(r.trace.String(), "\n"); n != 1 {
-		t.Errorf("the trace has %d lines, want 1: a preflight is no call", n)
-	}
-}
-
 func TestPanickingProviderIsNotSilent(t *testing.T) {
 	r := start(t, func(*provider.Request) (*provider.Response, error) { return nil, errors.New("gone") }, nil, nil)
 	resp, body := r.do(t, "GET", "/u/7", "")
