@@ -78,7 +78,7 @@ func (in *inbound) readBody(c *sim.Call) {
 		}
 	case multipartBody:
 		if len(in.body) > 0 {
-			in.json, err = in.plan.multipart(in.one("Content-Type"), in.body)
+			in.json, err = in.plan.multipart(in.header.Get("Content-Type"), in.body)
 		}
 	}
 	if err != nil {
@@ -120,11 +120,7 @@ func (in *inbound) utf8() []byte {
 	}
 	switch strings.ToLower(params["charset"]) {
 	case "iso-8859-1", "latin1", "windows-1252":
-		out := make([]byte, 0, len(in.body)+16)
-		for _, c := range in.body {
-			out = append(out, string(rune(c))...)
-		}
-		return out
+		return appendLatin1(make([]byte, 0, len(in.body)+16), in.body)
 	}
 	return in.body
 }

@@ -90,11 +90,10 @@ func (in *inbound) appendHeaders(dst []byte) []byte {
 	if in.plan != nil {
 		for _, name := range in.plan.headers {
 			low := strings.ToLower(name)
-			vals := in.header.Values(name)
-			if len(vals) == 0 || slices.Contains(written, low) {
+			if len(in.header.Values(name)) == 0 || slices.Contains(written, low) {
 				continue
 			}
-			value := strings.Join(vals, ", ")
+			value := in.one(http.CanonicalHeaderKey(name))
 			if in.plan.secrets[low] {
 				value = redacted
 			}
@@ -110,7 +109,7 @@ func (in *inbound) appendHeaders(dst []byte) []byte {
 	}
 	slices.Sort(own)
 	for _, name := range own {
-		add(strings.ToLower(name), strings.Join(in.header[name], ", "))
+		add(strings.ToLower(name), in.one(name))
 	}
 	return dst
 }
