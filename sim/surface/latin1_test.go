@@ -23,7 +23,7 @@ func TestHeaderOctets(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			told := ""
-			r := startContract(t, contract, func(req *provider.Request) (*provider.Response, error) {
+			r := startContract(t, contract, nil, func(req *provider.Request) (*provider.Response, error) {
 				told = canon.Unquote(req.Params.Header.Get("X-In"))
 				answer := append(canon.AppendString([]byte(`{"ok":true,"result":1,"headers":{"x-out":`), tc.answered), "}}"...)
 				return provider.ParseResponse(answer)

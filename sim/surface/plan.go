@@ -74,6 +74,9 @@ func (p *plan) declareQuery() {
 // typed: by the field, in a whole body by the schema's property.
 func (p *plan) planBody(b *air.Body, refs *air.Value) {
 	p.body = bodyKindOf(b.ContentType)
+	if p.op.Protocol() != air.HTTPJSON {
+		p.body = jsonBody // a facade speaks JSON, whatever the native messages are
+	}
 	p.fields, p.typings = map[string]int{}, map[string]typing{}
 	name := func(s string) string {
 		if b.AnyCase {

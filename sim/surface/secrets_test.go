@@ -1,15 +1,10 @@
 package surface_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/provider"
-	"github.com/anvil-sim/anvil/sim"
-	"github.com/anvil-sim/anvil/sim/surface"
-	"github.com/anvil-sim/anvil/trace"
 )
 
 const secretContract = `
@@ -50,7 +45,7 @@ func TestSecretsStayOutOfTheTrace(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			contract := strings.NewReplacer("METHOD", "get", "EFFECT", "read", "PARAMS", tc.param, "PAGES", tc.pages, "AUTH", tc.auth).Replace(secretContract)
 			told := ""
-			r := startContract(t, contract, func(req *provider.Request) (*provider.Response, error) {
+			r := startContract(t, contract, nil, func(req *provider.Request) (*provider.Response, error) {
 				told = string(req.AppendJSON(nil))
 				if req.Page != nil {
 					return provider.PageOf([]int{1}, "")
@@ -77,33 +72,9 @@ func TestSecretsStayOutOfTheTrace(t *testing.T) {
 func TestStoreKeepsNoSecret(t *testing.T) {
 	contract := strings.NewReplacer("METHOD", "post", "EFFECT", "mutation", "PARAMS", "{name: k, in: query}, {name: x, in: query}", "PAGES", "",
 		"AUTH", "type: api_key, carrier: {in: query, name: k}").Replace(secretContract)
-	r := startContract(t, contract, nil)
+	r := startContract(t, contract, nil, nil)
 	_, body := r.do(t, "POST", "/r?k=s3cr3t&x=1", "")
 	if !strings.Contains(body, `"x":"1"`) || strings.Contains(body+r.trace.String(), "s3cr3t") {
 		t.Errorf("answer %s, trace %s: want x and no secret", body, r.trace)
 	}
-}
-
-// startContract serves a contract from a provider, nil for the built-in store.
-func startContract(t *testing.T, contract string, p answers) *running {
-	t.Helper()
-	doc, err := air.Parse("c.yaml", []byte(contract))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{trace: &bytes.Buffer{}}
-	opts := &sim.Options{Trace: trace.NewWriter(r.trace)}
-	if p != nil {
-		opts.Provider = p
-	}
-	s, err := sim.New(doc, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := surface.New(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.listen(t, h, nil)
-	return r
 }

@@ -63,26 +63,46 @@ type running struct {
 	trace *bytes.Buffer
 }
 
+// start serves the contract above; wrap, when not nil, goes around its handler.
 func start(t testing.TB, p answers, opts *surface.Options, wrap func(http.Handler) http.Handler) *running {
 	t.Helper()
-	doc, err := air.Parse("shop.yaml", []byte(contract))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{trace: &bytes.Buffer{}}
-	s, err := sim.New(doc, &sim.Options{Provider: p, Trace: trace.NewWriter(r.trace)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var h http.Handler
-	if h, err = surface.New(s, opts); err != nil {
-		t.Fatal(err)
-	}
+	r, h := handle(t, contract, opts, p)
 	if wrap != nil {
 		h = wrap(h)
 	}
 	r.listen(t, h, nil)
 	return r
+}
+
+// startContract serves a contract from a provider, nil for the built-in store.
+func startContract(t testing.TB, contract string, opts *surface.Options, p answers) *running {
+	t.Helper()
+	r, h := handle(t, contract, opts, p)
+	r.listen(t, h, nil)
+	return r
+}
+
+// handle makes the handler of a contract, and what its tests look at.
+func handle(t testing.TB, contract string, opts *surface.Options, p answers) (*running, http.Handler) {
+	t.Helper()
+	doc, err := air.Parse("c.yaml", []byte(contract))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{trace: &bytes.Buffer{}}
+	core := &sim.Options{Trace: trace.NewWriter(r.trace)}
+	if p != nil {
+		core.Provider = p
+	}
+	s, err := sim.New(doc, core)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := surface.New(s, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, h
 }
 
 // listen serves h on a socket until the test ends.

@@ -1,7 +1,6 @@
 package surface_test
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -16,10 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anvil-sim/anvil/air"
-	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/surface"
-	"github.com/anvil-sim/anvil/trace"
 )
 
 // startTLS serves the contract by HTTPS; the configuration is a client's.
@@ -40,19 +36,7 @@ func startTLS(t *testing.T) (*running, *tls.Config) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(cert)
-	doc, err := air.Parse("shop.yaml", []byte(contract))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{trace: &bytes.Buffer{}}
-	s, err := sim.New(doc, &sim.Options{Provider: answers(echo), Trace: trace.NewWriter(r.trace)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := surface.New(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, h := handle(t, contract, nil, echo)
 	r.listen(t, h, &surface.ServerOptions{
 		ErrorLog: log.New(io.Discard, "", 0),
 		TLS:      &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
