@@ -78,6 +78,9 @@ func (o *Operation) hidden(in Input) Input {
 
 // withoutSecrets is a copy of the input without credentials.
 func (o *Operation) withoutSecrets(in Input) Input {
+	if len(o.secrets) == 0 {
+		return slices.Clone(in)
+	}
 	return slices.DeleteFunc(slices.Clone(in), func(a Arg) bool {
 		return slices.ContainsFunc(o.secrets, func(p *air.Param) bool { return p.Key == a.Key })
 	})
