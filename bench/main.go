@@ -4,6 +4,7 @@
 // process.
 //
 //	go run ./bench [--short] [--json] [--anvil-sim FILE] [--rounds N] [--secs S] [--conns 1,16,64]
+//	go run ./bench trace [--short] [--json] [--anvil-trace FILE] [--rounds N] [--size 10MB,1GB] [--only CASE]
 //
 // Targets take turns within each round. Compare the ratios: a rate belongs to
 // the machine and the minute.
@@ -42,6 +43,10 @@ func main() {
 func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr *os.File) error {
 	if len(args) > 0 {
 		switch args[0] {
+		case "trace":
+			return runTrace(ctx, args[1:], out, stderr)
+		case "part-lines":
+			return linesPart(args[1:], out)
 		case "part-load":
 			return loadPart(ctx, args[1:], out)
 		case "part-mux":
@@ -111,10 +116,8 @@ func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) err
 	defer os.RemoveAll(dir)
 	if s.Binary == "" {
 		s.Binary = filepath.Join(dir, "anvil-sim")
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", s.Binary, "github.com/anvil-sim/anvil/cmd/anvil-sim")
-		build.Stdout, build.Stderr = stderr, stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("go build ./cmd/anvil-sim: %w; or name a binary with --anvil-sim", err)
+		if err := build(ctx, stderr, s.Binary, "anvil-sim"); err != nil {
+			return err
 		}
 	}
 	b, err := newBench(ctx, s, dir, stderr)
