@@ -58,6 +58,8 @@ type DiffOptions struct {
 	Max int
 	// Workers compare lines; 0 is one a processor. The report does not depend on it.
 	Workers int
+
+	parseAll bool // no pair is compared without parsing it
 }
 
 const defaultMax = 100

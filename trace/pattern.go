@@ -31,6 +31,8 @@ type patterns struct {
 	only    span
 	within  span
 	rename  span
+	learn   span    // where a renaming may learn names from parts of a text
+	limits  []limit // the tolerances
 }
 
 // A span is a range of patterns.

@@ -211,7 +211,9 @@ type worker struct {
 }
 
 func newWorker(d *differ, j job) *worker {
-	return &worker{d: d, job: j, quick: quick{pats: j.pats, ignored: make([]int, j.pats.ignores)}, names: newRenamer(d.opts.Rename)}
+	names := newRenamer(d.opts.Rename)
+	return &worker{d: d, job: j, names: names,
+		quick: quick{pats: j.pats, ignored: make([]int, j.pats.ignores), loose: newLoose(d, j, names)}}
 }
 
 func (w *worker) run(b *batch) {
@@ -232,11 +234,10 @@ func (w *worker) step(st step, out *tally) error {
 	if !hasA && !hasB {
 		return nil // the count of equal pairs at the end
 	}
-	if hasA && hasB && !st.moved && !w.d.opts.Bytes && w.names == nil && w.quickly(st) {
+	w.names.begin()
+	if hasA && hasB && !st.moved && !w.d.opts.Bytes && !w.d.opts.parseAll && w.quickly(st) {
 		out.same++
-		for i := range out.ignored {
-			out.ignored[i] += w.quick.ignored[i]
-		}
+		w.quick.count(out)
 		return nil
 	}
 	return w.closely(st, hasA, hasB, out)
