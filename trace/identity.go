@@ -41,7 +41,7 @@ func identify(text []byte, pats *patterns) (id identity, ok bool) {
 			tool = hashBytes(1, val)
 		case `"request"`:
 			id.call = h.request(val, pats.key(pats.start, key))
-			method = lookup(val, `"method"`) != nil
+			method = lookup(val, "method") != nil
 		case `"result"`:
 			result = hashBytes(1, val)
 		case `"status"`:

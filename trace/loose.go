@@ -47,7 +47,7 @@ func (q *quick) looseLines(a, b []byte) bool {
 // sameCall reports whether it is certain that two entries ask the same, as
 // [worker.sameCall] sees it.
 func (q *quick) sameCall(a, b []byte) bool {
-	const tool, request = `"tool"`, `"request"`
+	const tool, request = "tool", "request"
 	name := lookup(a, tool)
 	if !bytes.Equal(name, lookup(b, tool)) {
 		return false

@@ -101,7 +101,7 @@ func parseSegment(seg string) (segment, error) {
 			return segment{}, fmt.Errorf("~ stands before neither 0 nor 1; write ~0 for ~ and ~1 for /")
 		}
 	}
-	return segment{text: strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)}, nil
+	return segment{text: unescape(seg)}, nil
 }
 
 // enter adds position i, and what ** lets through without a segment.

@@ -248,7 +248,7 @@ func (w *walker) element() (val []byte, ok bool) {
 }
 
 // lookup returns the value of a key of an object, nil when there is none. key
-// is a literal without escapes, quotes included.
+// is what stands between the quotes.
 func lookup(obj []byte, key string) []byte {
 	if len(obj) == 0 || obj[0] != '{' {
 		return nil
@@ -259,7 +259,7 @@ func lookup(obj []byte, key string) []byte {
 		if !ok {
 			return nil
 		}
-		if string(k) == key {
+		if string(k[1:len(k)-1]) == key {
 			return v
 		}
 	}

@@ -128,11 +128,7 @@ func runFilter(cmd *cobra.Command, s cli.Streams, f *filterFlags, files []string
 	out, n := bufio.NewWriterSize(s.Out, 256<<10), 0
 	var buf []byte
 	for _, file := range files {
-		_, err := trace.Each(cmd.Context(), input(s, file), f.run, func(ln trace.Line, v *trace.View) error {
-			ok, err := filter.Match(v)
-			if err != nil || ok == f.invert {
-				return err
-			}
+		_, err := trace.Select(cmd.Context(), input(s, file), f.run, filter, f.invert, func(ln trace.Line, v *trace.View) error {
 			n++
 			switch {
 			case f.count:
