@@ -37,7 +37,7 @@ func (q *quick) looseLines(a, b []byte) bool {
 		return q.no()
 	}
 	clear(q.ignored)
-	same := q.equal(a, b, q.pats.start)
+	same := q.equal(a, b, q.pats.begin(a))
 	if !same {
 		l.names.undo()
 	}
@@ -60,7 +60,7 @@ func (q *quick) sameCall(a, b []byte) bool {
 		return bytes.Equal(x, y)
 	}
 	q.exact = true
-	same := q.equal(x, y, q.pats.name(q.pats.start, "request"))
+	same := q.equal(x, y, q.pats.name(q.pats.begin(a), "request"))
 	q.exact = false
 	return same
 }

@@ -30,7 +30,7 @@ func (q *quick) equalLines(a, b []byte) bool {
 		return false
 	}
 	if q.loose == nil {
-		return q.equal(a, b, q.pats.start)
+		return q.equal(a, b, q.pats.begin(a))
 	}
 	return q.looseLines(a, b)
 }

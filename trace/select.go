@@ -16,6 +16,7 @@ import (
 func Select(ctx context.Context, in Input, which string, f *Filter, invert bool, do func(Line, *View) error) (side Side, err error) {
 	if f.where != nil {
 		return Each(ctx, in, which, func(ln Line, v *View) error {
+			f.names.note(v)
 			ok, err := f.Match(v)
 			if err != nil || ok == invert {
 				return err
@@ -100,6 +101,7 @@ func (b *lineBatch) choose(f *Filter, invert bool, v *View) error {
 	n := 0
 	for _, ln := range b.lines {
 		v.Reset(ln.Text)
+		f.names.note(v)
 		ok, err := f.Match(v)
 		if err == nil && v.Bad() {
 			err = ln.Check()

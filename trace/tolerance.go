@@ -131,6 +131,12 @@ func compileOptions(o *DiffOptions, ignore []string) (*patterns, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, text := range o.Only {
+		if name, _ := cutScope(text); name != "" {
+			return nil, &OptionError{Option: "--only", Msg: fmt.Sprintf("found %q, want a JSON Pointer: it is for all calls", text),
+				Next: "filter the traces by operation first"}
+		}
+	}
 	if p.only, err = p.add("--only", o.Only); err != nil {
 		return nil, err
 	}
@@ -150,7 +156,7 @@ func compileOptions(o *DiffOptions, ignore []string) (*patterns, error) {
 	}
 	var paths []string
 	for _, r := range o.Rename {
-		if strings.HasPrefix(r, "/") {
+		if _, pointer := cutScope(r); strings.HasPrefix(pointer, "/") {
 			paths = append(paths, r)
 		} else if _, ok := renameClass(r); !ok {
 			return nil, &OptionError{Option: "--rename", Msg: fmt.Sprintf("found %q, want a JSON Pointer, ids, tokens, cursors or times", r)}

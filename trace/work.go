@@ -255,7 +255,7 @@ func (w *worker) pair(st step, a, b *canon.Value, c Call, out *tally) error {
 	if w.byCall {
 		cmp.idA, cmp.idB = a.Get("requestId").Text(), b.Get("requestId").Text()
 	}
-	keys := cmp.entries(a, b)
+	keys := cmp.entries(a, b, w.pats.begin(st.a.text))
 	if cmp.bytes {
 		cmp.spelling(a, b, st.a.text, st.b.text)
 	}

@@ -162,9 +162,12 @@ func TestRules(t *testing.T) {
 		{`{at_most_changed: []}`, "the table t changed, and only nothing may"},
 	}
 	run := calls(t, sample)
-	facts := Facts{Operations: []string{"t.list", "t.get", "t.delete"}, State: "abc", Changed: []string{"t"}}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
+			facts := Facts{State: "abc", Changed: []string{"t"}}
+			if strings.Contains(tt.rule, "coverage: contract") {
+				facts.Operations = []string{"t.list", "t.get", "t.delete"}
+			}
 			res, text := judge(t, facts, prologue+"  - "+tt.rule+"\n", run)
 			if res.Failed() != (tt.want != "") || !strings.Contains(text, tt.want) {
 				t.Errorf("got\n%s", text)
@@ -267,6 +270,32 @@ func TestInit(t *testing.T) {
 	}
 	if res, out := judge(t, Facts{}, text, run+calls(t, sample)[:0]+strings.Replace(calls(t, "GET /t/1 500 {}"), `"seq":1`, `"seq":7`, 1)); !res.Failed() {
 		t.Errorf("one more call that failed:\n%s", out)
+	}
+}
+
+// With a contract a rule about what it does not have is an error, not a rule that
+// never fails.
+func TestUnknownOperations(t *testing.T) {
+	tests := []struct{ rule, want string }{
+		{`{none: {operation: t.delete}}`, ""},
+		{`{none: {tool: t_delete}}`, ""},
+		{`{none: t_delete}`, ""},
+		{`{none: {operation: t.x*}}`, ""},
+		{`{count: any, at_least: 1}`, ""},
+		{`{none: {operation: [t.get, t.delte]}}`, `line 3, column 24: the contract has no "t.delte"; did you mean t.delete?`},
+		{`{none: {tool: t.delete}}`, `the contract has no "t.delete"`},
+		{`{sequence: [t.get, t.gte]}`, `line 3, column 24: the contract has no "t.gte"; did you mean t.get or t_get?`},
+		{`{coverage: [t.get, t.lits]}`, `the contract has no "t.lits"; did you mean t.list?`},
+	}
+	for _, tt := range tests {
+		set, err := New(Facts{Operations: []string{"t.list", "t.get", "t.delete"}, Tools: []string{"t_list", "t_get", "t_delete"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = set.Read("rules.yaml", []byte(prologue+"  - "+tt.rule+"\n"))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.rule, err, tt.want)
+		}
 	}
 }
 
