@@ -14,6 +14,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/compile/openapi"
+	"github.com/anvil-sim/anvil/compile/sample"
 	"github.com/anvil-sim/anvil/internal/canon"
 )
 
@@ -69,6 +70,8 @@ type compiler struct {
 	diags    *api.Diagnostics
 	schemas  schemas
 	expander *expander
+	samples  *sample.Maker
+	roots    map[string]bool // named schemas that are responses
 	service  string
 	ops      []*operation
 	// envelopes are the pages with their items written out, by the schema of
@@ -140,6 +143,7 @@ func (c *compiler) run(name string) error {
 		c.schemas[m.Key] = m.Value
 	}
 	c.expander = newExpander(c.schemas)
+	c.samples, c.roots = sample.New(c.desc.Schemas), map[string]bool{}
 	c.service = c.opts.Service
 	if c.service == "" {
 		c.service = c.opts.Manifest.serviceID()

@@ -22,7 +22,7 @@ func (c *compiler) document(sources []*api.File, entry string) *api.Value {
 	b.set("operations", ops)
 	b.set("capabilities", c.capabilityValues())
 	b.set("workflows", []*api.Value(nil))
-	b.set("schemas", canon.NewObject(c.desc.Schemas...))
+	b.set("schemas", canon.NewObject(c.samples.Named(c.roots)...))
 	var diags []*api.Value
 	for _, d := range c.diags.List {
 		diags = append(diags, diagnosticValue(d))
