@@ -44,8 +44,18 @@ func (c *compiler) readOutput(o *operation) {
 		c.note(o, api.Info, "response/not_json", "the response is %s; its body is not modelled", chosen.Contents[0].Type)
 	}
 	for _, content := range chosen.Contents {
+		o.binary = o.binary || isFile(content)
 		o.streaming = o.streaming || mediaType(content.Type) == "text/event-stream"
 	}
+}
+
+// isFile reports whether a body is the bytes of a file.
+func isFile(c api.Content) bool {
+	switch kind, _, _ := strings.Cut(mediaType(c.Type), "/"); kind {
+	case "image", "audio", "video", "font":
+		return true
+	}
+	return mediaType(c.Type) == "application/octet-stream" || mediaType(c.Type) == "application/zip" || !isJSON(c.Type) && c.Schema.Get("format").Text() == "binary"
 }
 
 // oneShape takes the first of several shapes of a list: a list is served as one.
