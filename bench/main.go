@@ -54,6 +54,10 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return startRun(ctx, args[1:], out, stderr)
 		case "soak":
 			return soakRun(ctx, args[1:], out, stderr)
+		case "compile":
+			return compileRun(ctx, args[1:], out, stderr)
+		case "part-compile":
+			return compilePart(args[1:], out)
 		case "serve":
 			args = args[1:]
 		}
