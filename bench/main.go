@@ -5,6 +5,7 @@
 //	                         bytes, and beside bare round trips over the pipes of a provider process
 //	go run ./bench start     time to the first answer, memory under load, one slow answer among many
 //	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
+//	go run ./bench compile   the compiler beside a bare parse of the same description
 //	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
 //
 // --help behind a part tells its options. What
@@ -59,6 +60,10 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return startRun(ctx, args[1:], out, stderr)
 		case "soak":
 			return soakRun(ctx, args[1:], out, stderr)
+		case "compile":
+			return compileRun(ctx, args[1:], out, stderr)
+		case "part-compile":
+			return compilePart(args[1:], out)
 		case "serve":
 			args = args[1:]
 		}
