@@ -242,7 +242,7 @@ func (o *recordOptions) record(ctx context.Context, rec *recorder.Recorder, opts
 	if len(command) > 0 {
 		done := make(chan error, 1)
 		go func() { done <- proxy.Serve(serving, l, recordGrace) }()
-		status = (&serveOptions{streams: o.streams}).runCommand(ctx, at, command)
+		status = runCommand(ctx, o.streams, at, command)
 		stop()
 		err = <-done
 	} else {
