@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +62,7 @@ func writeTape(s cli.Streams, out string, format tape.Format, list []*tape.Inter
 		_, err = text.WriteTo(s.Out)
 		return err
 	}
-	return writeWhole(out, text.Bytes())
+	return writeFile(out, text.Bytes())
 }
 
 func newCassetteMerge(s cli.Streams) *cobra.Command {
@@ -122,23 +120,4 @@ func formatNamed(name string) (tape.Format, error) {
 		names = append(names, w.name)
 	}
 	return "", cli.WithHint(fmt.Errorf("--to: found %q, want %s", name, strings.Join(names, ", ")), cli.DidYouMean(name, names))
-}
-
-// writeWhole writes a file that appears whole or not at all.
-func writeWhole(name string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", name, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("cannot write %s: %w", name, err), os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }

@@ -321,5 +321,12 @@ func existsHint(err error) error {
 	if errors.Is(err, vcr.ErrExists) {
 		return cli.WithHint(err, "--force replaces it, --mode append goes on with it")
 	}
+	return lockedHint(err)
+}
+
+func lockedHint(err error) error {
+	if errors.Is(err, vcr.ErrLocked) {
+		return cli.WithHint(err, "end the other one first, or name another file")
+	}
 	return err
 }

@@ -38,7 +38,7 @@ func arrows() []arrow {
 		{"sim/values", "air " + leaves, "a check of values knows schemas and no calls"},
 		{"sim", "air air/synth provider trace " + leaves, "the core decides; it must not know how a call came or where state lives"},
 		{"store/...", "provider air air/synth store/... " + leaves, "storages meet only in cmd"},
-		{"recorder/...", "provider air recorder/... " + leaves, "storages meet only in cmd"},
+		{"recorder/...", "provider air recorder/... internal/wholefile " + leaves, "storages meet only in cmd"},
 		{"replayer/...", "provider air trace replayer/... " + leaves, "storages meet only in cmd; a trace is a recording"},
 		{"cmd/...", "*", "wiring"},
 		{"bench", "*", "measuring"},
