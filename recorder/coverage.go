@@ -9,21 +9,26 @@ import (
 	"github.com/anvil-sim/anvil/recorder/scrub"
 )
 
-// addCarriers adds where the contract says that credentials travel.
-func addCarriers(rules *scrub.Rules, doc *air.Document) {
-	if doc == nil {
-		return
+// WithCarriers is a copy of rules, ready for use, that also hides where the contract
+// says that credentials travel. Nil rules are the built-in ones, a nil contract adds
+// nothing.
+func WithCarriers(rules *scrub.Rules, doc *air.Document) (*scrub.Rules, error) {
+	out := &scrub.Rules{}
+	if rules != nil {
+		*out = *rules
 	}
-	for _, op := range doc.Operations {
-		if c := op.Auth.Carrier; c != nil {
-			switch c.In {
-			case "header":
-				rules.Headers = append(rules.Headers[:len(rules.Headers):len(rules.Headers)], c.Name)
-			case "query":
-				rules.Query = append(rules.Query[:len(rules.Query):len(rules.Query)], c.Name)
+	if doc != nil {
+		for _, op := range doc.Operations {
+			switch c := op.Auth.Carrier; {
+			case c == nil:
+			case c.In == "header":
+				out.Headers = append(out.Headers[:len(out.Headers):len(out.Headers)], c.Name)
+			case c.In == "query":
+				out.Query = append(out.Query[:len(out.Query):len(out.Query)], c.Name)
 			}
 		}
 	}
+	return out, out.Prepare()
 }
 
 // coverage counts which operations of a contract were called.

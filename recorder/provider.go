@@ -56,11 +56,10 @@ func NewProvider(next provider.Provider, path string, opts *Options) (*Provider,
 	if opts == nil {
 		opts = &Options{}
 	}
-	rules := scrub.Rules{}
-	if opts.Rules != nil {
-		rules = *opts.Rules
+	rules, err := WithCarriers(opts.Rules, opts.Contract)
+	if err != nil {
+		return nil, err
 	}
-	addCarriers(&rules, opts.Contract)
 	rules.Fields = slices.Concat(rules.Fields, rules.Headers, rules.Query) // parameters are members here
 	if err := rules.Prepare(); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func NewProvider(next provider.Provider, path string, opts *Options) (*Provider,
 	if err != nil {
 		return nil, err
 	}
-	p.scrub = scrub.New(&rules, scrub.NewVault(used))
+	p.scrub = scrub.New(rules, scrub.NewVault(used))
 	return p, nil
 }
 

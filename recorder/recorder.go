@@ -68,12 +68,8 @@ func Open(path string, opts *Options) (*Recorder, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	rules := &scrub.Rules{}
-	if opts.Rules != nil {
-		*rules = *opts.Rules
-	}
-	addCarriers(rules, opts.Contract)
-	if err := rules.Prepare(); err != nil {
+	rules, err := WithCarriers(opts.Rules, opts.Contract)
+	if err != nil {
 		return nil, err
 	}
 	r := &Recorder{now: opts.Now, warn: opts.Warn, room: &spoolRoom{memory: bodyMemory, max: opts.MaxBody, random: opts.Random, dir: opts.TempDir}}
@@ -88,7 +84,6 @@ func Open(path string, opts *Options) (*Recorder, error) {
 	}
 	used := 0
 	if path != "" {
-		var err error
 		if opts.Append {
 			r.tape, err = vcr.Append(path)
 		} else {
