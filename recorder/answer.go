@@ -99,6 +99,7 @@ func (p *Proxy) pass(w io.Writer, x *exchange, body io.Reader, declared int64, s
 		n, err := body.Read(buf)
 		if n > 0 {
 			_, _ = x.respBody.Write(buf[:n])
+			x.pieces.came(n, n == len(buf))
 			spot.look(buf[:n])
 			total += int64(n)
 			part := buf[:n]

@@ -16,7 +16,7 @@ import (
 var writable = []struct {
 	name   string
 	format tape.Format
-}{{"go-vcr", tape.GoVCR1}, {"har", tape.HAR}, {"vcr.py", tape.VCRpy}, {"ruby-vcr", tape.RubyVCR}, {"provider", tape.Provider}}
+}{{"go-vcr", tape.GoVCR1}, {"go-vcr2", tape.GoVCR2}, {"har", tape.HAR}, {"vcr.py", tape.VCRpy}, {"ruby-vcr", tape.RubyVCR}, {"provider", tape.Provider}, {"trace", tape.Trace}}
 
 func newCassetteConvert(s cli.Streams) *cobra.Command {
 	var to, out string
@@ -24,8 +24,12 @@ func newCassetteConvert(s cli.Streams) *cobra.Command {
 		Use:   "convert FILE...",
 		Short: "Write recordings in another format, and say what gets lost",
 		Long: `Write recordings in another format, several as one. What the format cannot hold is
-said on stderr. The file appears whole or not at all.`,
+said on stderr. The file appears whole or not at all.
+
+go-vcr is format 1, which go-vcr v1 and v2 load; go-vcr2 is format 2, of go-vcr v3
+and v4. A call trace is read and not written.`,
 		Example: `  anvil-sim cassette convert session.har --to go-vcr -o tape.yaml
+  anvil-sim cassette convert tape.yaml --to go-vcr2 -o v4/tape.yaml
   anvil-sim cassette convert tapes/ --to har > all.har`,
 		Args: cli.Args("FILE", "[FILE...]"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -44,7 +48,7 @@ said on stderr. The file appears whole or not at all.`,
 			return writeTape(s, out, format, list)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "format to write: go-vcr, har, vcr.py, ruby-vcr or provider")
+	cmd.Flags().StringVar(&to, "to", "", "format to write: "+formatNames())
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default stdout)")
 	return cmd
 }
@@ -58,6 +62,9 @@ func writeTape(s cli.Streams, out string, format tape.Format, list []*tape.Inter
 		return err
 	}
 	sayEntries(s.Err, "lost", lost)
+	if text.Len() == 0 && len(list) > 0 {
+		return fmt.Errorf("nothing would be left in a %s; nothing is written", format)
+	}
 	if out == "" {
 		_, err = text.WriteTo(s.Out)
 		return err
@@ -94,7 +101,7 @@ of them took out stays out.`,
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", "", "the recording that all of them came from")
-	cmd.Flags().StringVar(&to, "to", "go-vcr", "format to write: go-vcr, har, vcr.py, ruby-vcr or provider")
+	cmd.Flags().StringVar(&to, "to", "go-vcr", "format to write: "+formatNames())
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default stdout)")
 	return cmd
 }
@@ -111,13 +118,26 @@ func baseTape(name string) (*tape.Tape, error) {
 	return tape.LoadFile(name)
 }
 
+// formatNames are the formats that can be written, for a help text.
+func formatNames() string {
+	var names []string
+	for _, w := range writable {
+		if w.format != tape.Trace {
+			names = append(names, w.name)
+		}
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
 func formatNamed(name string) (tape.Format, error) {
 	var names []string
 	for _, w := range writable {
 		if w.name == strings.ToLower(name) {
 			return w.format, nil
 		}
-		names = append(names, w.name)
+		if w.format != tape.Trace {
+			names = append(names, w.name)
+		}
 	}
 	return "", cli.WithHint(fmt.Errorf("--to: found %q, want %s", name, strings.Join(names, ", ")), cli.DidYouMean(name, names))
 }
