@@ -22,7 +22,7 @@ func newCassette(s cli.Streams) *cobra.Command {
 VCR cassettes, provider recordings, call traces. A folder is all its recordings.`,
 	}
 	cmd.AddCommand(newCassetteLs(s), newCassetteShow(s), newCassetteConvert(s), newCassetteMerge(s), newCassetteSplit(s), newCassettePrune(s),
-		newCassetteSort(s), newCassetteRedact(s), newCassetteCoverage(s), newCassetteVerify(s), newCassetteScan(s))
+		newCassetteSort(s), newCassetteRedact(s), newCassetteCoverage(s), newCassetteVerify(s), newCassetteScan(s), newCassetteToFixtures(s))
 	return cmd
 }
 
