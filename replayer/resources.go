@@ -62,7 +62,7 @@ func (c *contract) called(it *tape.Interaction) (*operation, map[string]string) 
 	_, text, _ := splitURL(it.Request.URL)
 	_, values := c.find(it.Request.Method, text)
 	for _, v := range values {
-		path[v.name] = unescape(v.text, false)
+		path[v.Name] = unescape(v.Text, false)
 	}
 	return b.op, path
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/air/route"
 	"github.com/anvil-sim/anvil/sim"
 )
 
@@ -30,9 +31,7 @@ func newPlan(op *sim.Operation, refs *air.Value) *plan {
 			p.headers = append(p.headers, d.Name)
 		}
 	}
-	for _, s := range splitPath(op.Path) {
-		p.template = append(p.template, newSegment(s).names...)
-	}
+	p.template = route.NewTemplate(op.Path).Names()
 	if c := op.Auth.Carrier; c != nil {
 		p.secrets[strings.ToLower(c.Name)] = true
 	}
