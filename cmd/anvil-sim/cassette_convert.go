@@ -65,11 +65,42 @@ func writeTape(s cli.Streams, out string, format tape.Format, list []*tape.Inter
 	if text.Len() == 0 && len(list) > 0 {
 		return fmt.Errorf("nothing would be left in a %s; nothing is written", format)
 	}
+	return writeOut(s, out, text.Bytes())
+}
+
+// writeOut writes a file, or to stdout when none is named.
+func writeOut(s cli.Streams, out string, text []byte) error {
 	if out == "" {
-		_, err = text.WriteTo(s.Out)
+		_, err := s.Out.Write(text)
 		return err
 	}
-	return writeFile(out, text.Bytes())
+	return writeFile(out, text)
+}
+
+// joined is a merge whose entries keep their bytes, so that it makes a small diff;
+// nil when it has to be written anew.
+func joined(tapes []*tape.Tape, format tape.Format, list []*tape.Interaction) []byte {
+	var parts []*tape.Pieces
+	for _, t := range tapes {
+		if t.Format != format {
+			return nil
+		}
+		data, err := os.ReadFile(t.Name)
+		if err != nil {
+			return nil
+		}
+		p, err := tape.Cut(t.Name, data)
+		if err != nil || len(p.Tape.Interactions) != len(t.Interactions) {
+			return nil
+		}
+		p.Tape = t // whose interactions the list is of
+		parts = append(parts, p)
+	}
+	text, err := tape.Join(parts, list)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 func newCassetteMerge(s cli.Streams) *cobra.Command {
@@ -79,7 +110,8 @@ func newCassetteMerge(s cli.Streams) *cobra.Command {
 		Short: "Join recordings without duplicates",
 		Long: `Join recordings without duplicates. An exchange that one of them holds several
 times, such as a poll, stays so often. With --base, which all came from, what one
-of them took out stays out.`,
+of them took out stays out. Entries keep their bytes where all are of the format
+that is written.`,
 		Example: `  anvil-sim cassette merge a.yaml b.yaml -o all.yaml
   # as a merge driver of git: * merge=cassette in .gitattributes, and
   git config merge.cassette.driver "anvil-sim cassette merge --base %O %A %B -o %A"`,
@@ -97,7 +129,11 @@ of them took out stays out.`,
 			if err != nil {
 				return err
 			}
-			return writeTape(s, out, format, tape.Merge(from, tapes...))
+			list := tape.Merge(from, tapes...)
+			if text := joined(tapes, format, list); text != nil {
+				return writeOut(s, out, text)
+			}
+			return writeTape(s, out, format, list)
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", "", "the recording that all of them came from")

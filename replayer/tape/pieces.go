@@ -79,6 +79,29 @@ func (p *Pieces) Select(positions []int) ([]byte, error) {
 	return text, p.check(text, positions)
 }
 
+// Join is one recording of interactions that stand in several of one format, each
+// with its own bytes; all else is the first one's. The error says why it has to be
+// written anew.
+func Join(parts []*Pieces, list []*Interaction) ([]byte, error) {
+	whole := &Pieces{Tape: &Tape{Name: parts[0].Tape.Name, Format: parts[0].Tape.Format}, head: parts[0].head, tail: parts[0].tail, comma: parts[0].comma}
+	texts := map[*Interaction]string{}
+	for _, p := range parts {
+		if p.Tape.Format != whole.Tape.Format || p.comma != whole.comma || len(p.entries) == 0 {
+			return nil, errors.New("the recordings are of two formats, or one is empty")
+		}
+		for _, it := range p.Tape.Interactions {
+			texts[it] = p.entries[it.Position]
+		}
+	}
+	for i, it := range list {
+		at := *it
+		at.Position = i
+		whole.Tape.Interactions = append(whole.Tape.Interactions, &at)
+		whole.entries = append(whole.entries, texts[it])
+	}
+	return whole.Select(whole.all())
+}
+
 // check reads what was put together: entries that lean on each other, such as a
 // YAML alias and its anchor, cannot be parted.
 func (p *Pieces) check(text []byte, positions []int) error {
