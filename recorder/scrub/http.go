@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // Boundary replaces the random boundary of a multipart body.
@@ -24,7 +26,7 @@ func (s *Scrubber) Header(h http.Header) http.Header {
 		values := h[name]
 		list := make([]string, len(values))
 		for i, v := range values {
-			list[i] = s.field(normal(name), v)
+			list[i] = s.field(secretname.Normal(name), v)
 		}
 		out[s.String(name)] = list
 	}
@@ -178,7 +180,7 @@ func (s *Scrubber) pairs(text []byte) []byte {
 			continue
 		}
 		plainName, plain := unescape(name), unescape(value)
-		clean := s.param(normal(plainName), plain, oauth)
+		clean := s.param(secretname.Normal(plainName), plain, oauth)
 		if clean != plain {
 			value = url.QueryEscape(clean)
 		}
@@ -214,7 +216,7 @@ func (s *Scrubber) Form(form url.Values) url.Values {
 	out := make(url.Values, len(form))
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		values := form[name]
-		n := normal(name)
+		n := secretname.Normal(name)
 		list := make([]string, len(values))
 		for i, v := range values {
 			list[i] = s.param(n, v, form.Has("grant_type") || form.Has("state"))
@@ -269,7 +271,7 @@ func (s *Scrubber) part(p []byte) []byte {
 			kind = strings.TrimSpace(value)
 		}
 	}
-	switch n := normal(name); {
+	switch n := secretname.Normal(name); {
 	case s.rules.steadyQuery[n]:
 		content = steadyValue(content)
 	case s.rules.secretParam(n) && len(content) > 0:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/internal/coding"
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // A spot is where a text stands in a file.
@@ -39,7 +40,7 @@ const maxPlain = 256 << 20
 
 // scrub is the text as a recorder would have written it.
 func (at *spot) scrub(s *Scrubber, text string) string {
-	n := normal(at.name)
+	n := secretname.Normal(at.name)
 	switch {
 	case at.isLength():
 		return at.msg.length(s, text)
@@ -101,7 +102,7 @@ func (at *spot) bytes(s *Scrubber, text string) string {
 		return text
 	}
 	var clean []byte
-	switch normal(at.name) {
+	switch secretname.Normal(at.name) {
 	case "body", "text", "string", "base64string", "content":
 		clean = at.coded(s, raw)
 	default:
@@ -167,7 +168,7 @@ type message struct {
 
 // isLength tells of the header field whose value has to follow the body.
 func (at *spot) isLength() bool {
-	return at.msg != nil && normal(at.name) == "contentlength" && slices.Contains(at.path, "headers")
+	return at.msg != nil && secretname.Normal(at.name) == "contentlength" && slices.Contains(at.path, "headers")
 }
 
 // length is the value of Content-Length once the body is scrubbed: as it was, unless
