@@ -222,7 +222,7 @@ func (e *expander) schema(v *api.Value, hops int) *api.Value {
 			out = e.schema(target, hops-1)
 		}
 	} else {
-		out = mapSchema(v, func(s *api.Value) *api.Value { return e.schema(s, hops) })
+		out = api.MapSchemas(v, func(s *api.Value) *api.Value { return e.schema(s, hops) })
 		out = keepNames(v, out)
 	}
 	e.done[key] = out
@@ -258,52 +258,4 @@ func keepNames(v, out *api.Value) *api.Value {
 
 func stub(v *api.Value) *api.Value {
 	return canon.NewObject(canon.Member{Key: "type", Value: v.Get("type")}, canon.Member{Key: "description", Value: v.Get("description")})
-}
-
-// mapSchema applies f to each schema directly inside v, which it returns when f
-// changed none.
-func mapSchema(v *api.Value, f func(*api.Value) *api.Value) *api.Value {
-	return mapMembers(v, func(key string, m *api.Value) *api.Value {
-		switch key {
-		case "properties", "patternProperties", "definitions", "$defs", "dependentSchemas":
-			return mapMembers(m, func(_ string, s *api.Value) *api.Value { return f(s) })
-		case "allOf", "anyOf", "oneOf", "prefixItems":
-			return mapElems(m, f)
-		case "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema":
-			if m.Is(canon.Array) {
-				return mapElems(m, f)
-			}
-			return f(m)
-		}
-		return m
-	})
-}
-
-func mapMembers(v *api.Value, f func(key string, m *api.Value) *api.Value) *api.Value {
-	if !v.Is(canon.Object) {
-		return v
-	}
-	same := true
-	members := make([]canon.Member, len(v.Members()))
-	for i, m := range v.Members() {
-		members[i] = canon.Member{Key: m.Key, Value: f(m.Key, m.Value)}
-		same = same && members[i].Value == m.Value
-	}
-	if same {
-		return v
-	}
-	return canon.NewObject(members...)
-}
-
-func mapElems(v *api.Value, f func(*api.Value) *api.Value) *api.Value {
-	same := true
-	elems := make([]*api.Value, len(v.Elems()))
-	for i, e := range v.Elems() {
-		elems[i] = f(e)
-		same = same && elems[i] == e
-	}
-	if same {
-		return v
-	}
-	return canon.NewArray(elems...)
 }
