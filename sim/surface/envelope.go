@@ -246,14 +246,7 @@ func (e *envelope) wrap(in *inbound, r *sim.Result) (body sim.Raw, link string) 
 
 // continuation is a URL on the server's own origin that carries the cursor.
 func (in *inbound) continuation(cursor string) string {
-	without := ""
-	name := in.plan.op.Pagination.CursorParam
-	if in.plan.odata {
-		without = "$skip"
-		if name == "" {
-			name = "$skiptoken"
-		}
-	}
+	name, without := in.plan.linkCursor()
 	return in.origin + in.target.path + "?" + withQuery(in.target.raw, name, cursor, without)
 }
 

@@ -200,11 +200,10 @@ func (in *inbound) readPage(c *sim.Call) {
 		c.PageSize = sim.PageSizeOf(size)
 		return
 	}
-	if v, ok := in.target.last(p.CursorParam); ok && p.CursorParam != "" {
-		c.Cursor = &v
-	} else if in.plan.odata {
-		if v, ok := in.target.last("$skip"); ok {
+	for _, name := range in.plan.cursors {
+		if v, ok := in.target.last(name); ok {
 			c.Cursor = &v
+			break
 		}
 	}
 	if v, ok := in.target.last(p.PageSizeParam); ok && p.PageSizeParam != "" {

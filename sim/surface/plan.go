@@ -20,6 +20,7 @@ type plan struct {
 	fields   map[string]int    // body fields by wire name (lower case when they match in any case)
 	typings  map[string]typing // of form fields, by the same names
 	odata    bool
+	cursors  []string // query parameters that may carry the cursor; the first that a request has counts
 	envelope envelope
 	fixed    []fixedField // const and one-member enum fields of the declared response
 }
@@ -37,6 +38,7 @@ func newPlan(op *sim.Operation, refs *air.Value) *plan {
 		}
 	}
 	p.template = route.NewTemplate(op.Path).Names()
+	p.cursors = p.cursorNames()
 	p.declareQuery()
 	if op.Body != nil {
 		p.planBody(op.Body, refs)
@@ -69,6 +71,43 @@ func (p *plan) declareQuery() {
 	}
 }
 
+// What continues an OData collection: a token, which links carry, or a count.
+const (
+	skipToken = "$skiptoken"
+	skipCount = "$skip"
+)
+
+// cursorNames lists the query parameters that may carry the cursor. An OData
+// link's token covers a count beside it.
+func (p *plan) cursorNames() (names []string) {
+	if p.op.Pagination == nil {
+		return nil
+	}
+	if p.odata {
+		names = append(names, skipToken)
+	}
+	if name := p.op.Pagination.CursorParam; name != "" {
+		names = append(names, name)
+	}
+	if p.odata {
+		names = append(names, skipCount)
+	}
+	return names
+}
+
+// linkCursor is the query parameter that carries the cursor in a link, and one
+// that the link drops.
+func (p *plan) linkCursor() (name, without string) {
+	name = p.op.Pagination.CursorParam
+	if !p.odata {
+		return name, ""
+	}
+	if name == "" || name == skipCount && p.envelope.nextURL {
+		name = skipToken
+	}
+	return name, skipCount
+}
+
 // planBody keeps the declared fields by name, and how a form's fields are
 // typed: by the field, in a whole body by the schema's property.
 func (p *plan) planBody(b *air.Body, refs *air.Value) {
@@ -96,7 +135,7 @@ func (p *plan) planBody(b *air.Body, refs *air.Value) {
 // contract declares.
 func hasODataKnob(op *sim.Operation) bool {
 	for _, p := range op.Params {
-		if p.In == "query" && (p.Name == "$top" || p.Name == "$skip" || p.Name == "$skiptoken") {
+		if p.In == "query" && (p.Name == "$top" || p.Name == skipCount || p.Name == skipToken) {
 			return true
 		}
 	}

@@ -97,7 +97,8 @@ func TestWhyUnreachable(t *testing.T) {
 	}
 }
 
-// Each operation that cannot be served is named, however many they are.
+// A refusal names every operation, however many there are: the list is what a
+// --capability must leave out.
 func TestUnreachableErrorNamesAll(t *testing.T) {
 	err := &UnreachableError{make([]Unreachable, 200)}
 	if text := err.Error(); strings.Count(text, "\n") != 200 {
