@@ -14,6 +14,7 @@ import (
 
 type diffOptions struct {
 	format string
+	json   bool
 	limit  int
 	compare.Options
 }
@@ -31,7 +32,7 @@ could not be compared.
 Either side may be a saved state as it was after call N: STATE@N.`,
 		Example: `  anvil-sim fixtures diff expected.db state.db
   anvil-sim fixtures diff --ignore updated_at --table orders before.db after.db
-  anvil-sim fixtures diff --format json before.db after.db
+  anvil-sim fixtures diff --json before.db after.db > diff.json
   anvil-sim fixtures diff state.db@3 state.db@7`,
 		Args: cli.Args("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,6 +43,8 @@ Either side may be a saved state as it was after call N: STATE@N.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "text or json")
+	f.BoolVar(&o.json, "json", false, "the same as --format json")
+	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	f.IntVar(&o.limit, "limit", 20, "differing rows to show a table, 0 for all")
 	f.StringArrayVar(&o.Tables, "table", nil, "compare this table alone (repeatable)")
 	f.StringArrayVar(&o.Ignore, "ignore", nil, "a column that may differ: column or table.column (repeatable)")
@@ -50,6 +53,9 @@ Either side may be a saved state as it was after call N: STATE@N.`,
 
 func (o *diffOptions) run(ctx context.Context, w io.Writer, a, b *fixture.DB) (err error) {
 	var equal bool
+	if o.json {
+		o.format = "json"
+	}
 	switch o.format {
 	case "text":
 		v := compare.NewText(w, o.limit)
