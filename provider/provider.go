@@ -46,6 +46,24 @@ type Resetter interface {
 	Reset(ctx context.Context, seed uint32) error
 }
 
+// A Snapshotter is a Provider that can write its state to a file. [Serve]
+// announces it in the result of `initialize`; a simulator sends `snapshot` only to
+// a provider that announced it. Calls may run meanwhile.
+type Snapshotter interface {
+	Snapshot(ctx context.Context, params *SnapshotParams) error
+}
+
+// SnapshotParams are the parameters of `snapshot`.
+type SnapshotParams struct {
+	// Path is the absolute path of the file to write.
+	Path string
+	// Call is the number of the call after which the state is wanted, the n of the
+	// request id rn; 0 is the first state. Nil is the present state.
+	Call *int64
+	// TenantID is whose state is wanted, nil for that of requests without a tenant.
+	TenantID *string
+}
+
 // Kind is the coarse verb of an operation, from its effect and not from its
 // HTTP method.
 type Kind string
@@ -187,6 +205,6 @@ type InitializeResult struct {
 	// (it then sends no operations and null digests). Nil is absent.
 	Contract json.RawMessage
 	// Methods are the methods beyond protocol version 1 that the provider
-	// answers: "reset". Nil is absent.
+	// answers: "reset", "snapshot". Nil is absent.
 	Methods []string
 }

@@ -14,7 +14,8 @@ const (
 	MethodInitialize = "initialize"
 	MethodInvoke     = "invoke"
 	MethodShutdown   = "shutdown"
-	MethodReset      = "reset" // only to a provider that announced it
+	MethodReset      = "reset"    // only to a provider that announced it
+	MethodSnapshot   = "snapshot" // only to a provider that announced it
 )
 
 // The JSON-RPC 2.0 error codes that [Serve] uses.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -181,10 +180,12 @@ func (s *server) handle(ctx context.Context, m *Message) (shutdown json.RawMessa
 		s.initialize(ctx, m)
 	case MethodReset:
 		s.reset(ctx, m)
+	case MethodSnapshot:
+		s.snapshot(ctx, m)
 	case MethodShutdown:
 		return m.ID
 	default:
-		s.out.fail(m.ID, CodeMethodNotFound, fmt.Sprintf("unknown method %q, known are initialize, invoke, reset and shutdown", method))
+		s.out.fail(m.ID, CodeMethodNotFound, fmt.Sprintf("unknown method %q, known are initialize, invoke, reset, snapshot and shutdown", method))
 	}
 	return nil
 }
@@ -232,11 +233,7 @@ func (s *server) initialize(ctx context.Context, m *Message) {
 	if result.ProtocolVersion == 0 {
 		result = &InitializeResult{ProtocolVersion: ProtocolVersion, Contract: result.Contract}
 	}
-	if _, ok := s.provider.(Resetter); ok && !slices.Contains(result.Methods, MethodReset) {
-		announced := *result
-		announced.Methods = append(slices.Clone(result.Methods), MethodReset)
-		result = &announced
-	}
+	result = s.announce(result)
 	var raw []byte
 	if err == nil {
 		raw, err = result.append(nil)

@@ -11,14 +11,8 @@ import (
 	"testing"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/internal/hostile"
 )
-
-// hostile are texts that would do harm if they ever became SQL.
-var hostile = []string{
-	`'; DROP TABLE notes; --`, `" OR "1"="1`, `1 OR 1=1`, `x' UNION SELECT secret FROM vault --`, `id) FROM vault --`, "`id`", `[id]`,
-	`id; ATTACH '/tmp/x' AS y`, `%' OR '1'='1`, `\`, `"; PRAGMA writable_schema=ON; --`, "a\x00b", `load_extension('x')`, `(SELECT secret FROM vault)`,
-	`id DESC, (SELECT secret FROM vault)`, `id) OR (1`, `contains(id,'x') or 1 eq 1`, `"*" OR "hunt"`, `hunt* OR secret:hunt*`,
-}
 
 const attackSQL = `CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, body TEXT, extras TEXT, created_at TEXT);
 INSERT INTO notes (title, body, created_at) VALUES ('one', 'first', '2026-01-01T00:00:00Z'), ('two', 'second', '2026-01-02T00:00:00Z');
@@ -48,7 +42,7 @@ func TestInjection(t *testing.T) {
 	list := func(query provider.Object) *provider.Request {
 		return &provider.Request{OperationID: "x.list", Method: "GET", PathTemplate: "/notes", Kind: provider.KindList, Action: "list", Params: provider.Params{Query: query}}
 	}
-	for _, text := range hostile {
+	for _, text := range hostile.Texts() {
 		raw := json.RawMessage(jsonText(text))
 		for _, name := range []string{"id", "title", "title[like]", "title[contains]", "title_ne", "id_gte", "created_at[after]", "q", "sort", "order", "$filter",
 			"$orderby", "$select", "$search", "filter[title]", "created_since", "title[in]", "title[null]"} {
@@ -81,6 +75,86 @@ func TestInjection(t *testing.T) {
 			t.Errorf("%s has %d rows (%v), want %d", table, got, err, n)
 		}
 	}
+}
+
+// Names in a map, and every value that its SQL may take, are no SQL either.
+func TestInjectionThroughMap(t *testing.T) {
+	ctx := context.Background()
+	for _, text := range hostile.Texts() {
+		quoted := string(jsonText(text))
+		for _, m := range []string{
+			"tables: {notes: {id: " + quoted + "}}", "tables: {notes: {hidden: [" + quoted + "]}}", "tables: {notes: {columns: {x: " + quoted + "}}}",
+			"tables: {" + quoted + ": {}}", "tables: {notes: {join: {x: {table: " + quoted + ", on: {id: id}}}}}", "operations: {a: {table: notes, do: " + quoted + "}}",
+			"operations: {a: {sql: " + quoted + "}}", "operations: {a: {table: notes, filters: {x: " + quoted + "}}}", "operations: {a: {table: notes, key: {x: " + quoted + "}}}",
+		} {
+			parsed, err := ParseMap("m", []byte(m))
+			if err != nil {
+				continue
+			}
+			if db, err := OpenSQL(ctx, attackSQL, &Options{Map: parsed}); err == nil {
+				t.Errorf("%s is taken", m)
+				closeDB(t, db)
+			}
+		}
+		m, err := ParseMap("m", []byte(`
+tables: {notes: {defaults: {body: `+quoted+`}}}
+operations:
+  all: {sql: "INSERT INTO notes (title, body) VALUES (:tenant || :key, :principal.id || :header.h || :cookie.c || :query.q || :path.p || :body.a.b) RETURNING title, body"}
+  "GET /find": {table: notes, do: list, filters: {`+quoted+`: title}}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := openSQL(t, attackSQL, &Options{Map: m, Log: true})
+		raw := json.RawMessage(quoted)
+		one := func(name string) provider.Object { return provider.Object{{Name: name, Value: raw}} }
+		res, err := db.invoke(ctx, &provider.Request{RequestID: "r1", OperationID: "all", Method: "POST", PathTemplate: "/all/{p}", Kind: provider.KindCreate, Action: "create",
+			TenantID: &text, IdempotencyKey: &text, Principal: &provider.Principal{ID: text},
+			Params: provider.Params{Header: one("h"), Cookie: one("c"), Query: one("q"), Path: one("p")}, Body: json.RawMessage(`{"a":{"b":` + quoted + `}}`)})
+		if want := `{"title":` + jsonText(text+text) + `,"body":` + jsonText(strings.Repeat(text, 6)) + `}`; err != nil || string(res.Result) != want {
+			t.Errorf("%q: %v\n got %s\nwant %s", text, err, show(res), want)
+		}
+		res, err = db.Invoke(ctx, &provider.Request{RequestID: "r2", OperationID: "find", Method: "GET", PathTemplate: "/find", Kind: provider.KindList, Action: "list",
+			Page: &provider.Page{Size: 9}, Params: provider.Params{Query: provider.Object{{Name: text, Value: json.RawMessage(`"one"`)}}}})
+		if err != nil || len(res.Items) != 1 {
+			t.Errorf("%q as a parameter: %v %s", text, err, show(res))
+		}
+		res, err = db.Invoke(ctx, &provider.Request{RequestID: "r3", OperationID: "x.create", Method: "POST", PathTemplate: "/notes", Kind: provider.KindCreate, Action: "create",
+			TenantID: &text, Body: json.RawMessage(`{"title":"x"}`)})
+		if err != nil || !strings.Contains(string(res.Result), `"body":`+jsonText(text)) {
+			t.Errorf("%q as a default of a tenant: %v %s", text, err, show(res))
+		}
+		path := TenantFile(filepath.Join(t.TempDir(), "s"), text)
+		if filepath.Base(filepath.Dir(path)) != "s.tenants" || strings.ContainsAny(filepath.Base(path), "/\\\x00 ") {
+			t.Errorf("%q: %q", text, path)
+		}
+	}
+}
+
+// Tables and columns may be called anything: they are served, logged and put back.
+func TestHostileNames(t *testing.T) {
+	ctx := context.Background()
+	schema := "CREATE TABLE vault (id INTEGER PRIMARY KEY, secret TEXT); INSERT INTO vault (secret) VALUES ('hunter2');"
+	var names []string
+	for i, text := range hostile.Texts() {
+		if strings.ContainsRune(text, 0) {
+			continue // no name of SQL
+		}
+		names = append(names, text)
+		schema += fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, %s TEXT, %s INT UNIQUE);", quote(text), quote("c "+text), quote(hostile.Texts()[(i+3)%8]))
+		schema += fmt.Sprintf("CREATE TRIGGER %s AFTER INSERT ON %s BEGIN UPDATE vault SET secret = secret || '!' WHERE 0; END;", quote("g "+text), quote(text))
+	}
+	checkCalls(t, schema, int64(len(names)), func(db *DB, n int64) {
+		name := names[n-1]
+		res, err := db.Invoke(ctx, &provider.Request{RequestID: fmt.Sprint("r", n), OperationID: "x", Method: "POST", PathTemplate: "/" + name, Resource: &name,
+			Kind: provider.KindCreate, Action: "create", Body: json.RawMessage(`{` + jsonText("c "+name) + `:` + jsonText(name) + `}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !res.OK && res.Error.Code != provider.UnsupportedOperation { // a path with a brace or a slash names no table
+			t.Errorf("%q: %s", name, show(res))
+		}
+	})
 }
 
 // The authorizer refuses what no call has a use for, on every connection.

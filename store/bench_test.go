@@ -117,23 +117,45 @@ func BenchmarkCreate(b *testing.B) {
 			}
 		}
 	})
-	b.Run("store", func(b *testing.B) {
-		db := openSQL(b, benchSQL, nil)
-		req := call{id: "tickets.create", body: `{"subject":"A subject","status":"open"}`}.request(b, db)
-		for b.Loop() {
-			invokeBench(b, db, req)
-		}
-	})
+	for _, log := range []bool{false, true} {
+		b.Run(map[bool]string{false: "store", true: "store-logged"}[log], func(b *testing.B) {
+			db := openSQL(b, benchSQL, &Options{Log: log})
+			req := call{id: "tickets.create", body: `{"subject":"A subject","status":"open"}`}.request(b, db)
+			for b.Loop() {
+				invokeBench(b, db, req)
+			}
+		})
+	}
+}
+
+// BenchmarkUpdate changes rows of some size, which the log keeps as they were.
+func BenchmarkUpdate(b *testing.B) {
+	for _, log := range []bool{false, true} {
+		b.Run(map[bool]string{false: "store", true: "store-logged"}[log], func(b *testing.B) {
+			db := openSQL(b, benchSQL, &Options{Log: log})
+			req := call{id: "tickets.update", path: "id=1", body: `{"subject":"Another subject"}`}.request(b, db)
+			n := 0
+			for b.Loop() {
+				n = n%benchRows + 1
+				req.Params.Path[0].Value = fmt.Append(nil, n)
+				invokeBench(b, db, req)
+			}
+		})
+	}
 }
 
 // BenchmarkOpen is the whole way from a path to a database that answers.
 func BenchmarkOpen(b *testing.B) {
-	for b.Loop() {
-		db, err := Open(context.Background(), chinook, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		closeDB(b, db)
+	for _, log := range []bool{false, true} {
+		b.Run(map[bool]string{false: "store", true: "store-logged"}[log], func(b *testing.B) {
+			for b.Loop() {
+				db, err := Open(context.Background(), chinook, &Options{Log: log})
+				if err != nil {
+					b.Fatal(err)
+				}
+				closeDB(b, db)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+
+	"github.com/anvil-sim/anvil/store/changelog"
 )
 
 // stmtLimit bounds the prepared statements that a connection keeps: filters in
@@ -18,8 +20,9 @@ type conn struct {
 	stmts map[string]stmt
 	args  []driver.NamedValue
 	vals  []driver.Value
-	pool  *pool  // that it belongs to
-	clock *clock // nil when the schema asks no time and no chance
+	pool  *pool          // that it belongs to
+	clock *clock         // nil when the schema asks no time and no chance
+	log   *changelog.Log // of what it writes, nil without one
 }
 
 // access is how a file is opened.

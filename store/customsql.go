@@ -23,6 +23,7 @@ const (
 // customSQL is an operation of the map that is answered by SQL of its own.
 type customSQL struct {
 	steps      []customStep // run in one transaction; the last one's rows are the answer
+	text       string       // of all steps, as the map has it
 	result     string       // row, rows, none, "" as the operation is
 	noRow      provider.Code
 	constraint provider.Code
@@ -52,7 +53,7 @@ func (b *mapCompiler) custom(at string, m *operationMap) *customSQL {
 		b.fail(at+".sql", "%v", err)
 		return c
 	}
-	c.steps = steps
+	c.steps, c.text = steps, m.SQL
 	for _, s := range steps {
 		word := strings.ToUpper(firstWord(s.sql))
 		switch word {
@@ -106,10 +107,10 @@ func (db *DB) customWrite(ctx context.Context, g *target, req *provider.Request,
 		return err
 	}
 	defer db.unwrite(c)
-	db.setClock(c, req)
+	n := db.setClock(c, req)
 	end := db.totals.begin(g.table, true)
 	defer end(0)
-	return c.transaction("BEGIN IMMEDIATE", func() error { return run(c) })
+	return db.change(ctx, c, n, g.custom.text, func() error { return run(c) })
 }
 
 // customError turns a broken constraint into the declared error.

@@ -14,7 +14,8 @@
 // sorting.go, search.go, odata.go (what a list asks), filter.go, order.go,
 // query.go, cursor.go (its SQL), declared.go, shapebuild.go, shape.go (rows as the
 // contract has them), body.go, ids.go, stamps.go, write.go (writes), meta.go (why
-// an answer is as it is), tenants.go (copies, reset, saved state).
+// an answer is as it is), tenants.go (copies, reset), snapshot.go (saved states, the
+// change log).
 //
 // # Determinism
 //

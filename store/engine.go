@@ -12,10 +12,11 @@ type engine interface {
 	// RegisterFunc puts a Go function in the place of an SQL function.
 	RegisterFunc(name string, fn any, pure bool) error
 	// Guard refuses, from now on, what a call has no use for: schema changes, other
-	// databases, pragmas, code from files.
-	Guard()
-	// SaveTo writes the whole database to a new file.
-	SaveTo(file string) error
+	// databases, pragmas, code from files; or no longer.
+	Guard(on bool)
+	// SaveTo writes a whole database of the connection, "main" or an attached one, to
+	// a new file.
+	SaveTo(file, schema string) error
 	Close() error
 }
 

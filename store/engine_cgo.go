@@ -23,7 +23,11 @@ func openEngine(dsn string) (engine, error) {
 type sqliteConn struct{ *sqlite3.SQLiteConn }
 
 // Guard implements engine.
-func (c sqliteConn) Guard() {
+func (c sqliteConn) Guard(on bool) {
+	if !on {
+		c.RegisterAuthorizer(nil)
+		return
+	}
 	c.RegisterAuthorizer(func(action int, arg1, arg2, _ string) int {
 		if allowed(action, arg2) {
 			return sqlite3.SQLITE_OK
@@ -53,14 +57,14 @@ func allowed(action int, function string) bool {
 const sqliteRecursive = 33
 
 // SaveTo implements engine. The file is a plain database: no write-ahead log
-// stands beside it.
-func (c sqliteConn) SaveTo(file string) error {
-	to, err := (&sqlite3.SQLiteDriver{}).Open("file:" + escapePath(file) + "?_synchronous=FULL")
+// stands beside it. It is for the caller to have it reach the disk.
+func (c sqliteConn) SaveTo(file, schema string) error {
+	to, err := (&sqlite3.SQLiteDriver{}).Open("file:" + escapePath(file) + "?_synchronous=OFF")
 	if err != nil {
 		return err
 	}
 	dest := to.(*sqlite3.SQLiteConn)
-	b, err := dest.Backup("main", c.SQLiteConn, "main")
+	b, err := dest.Backup("main", c.SQLiteConn, schema)
 	if err == nil {
 		_, err = b.Step(-1)
 		err = errors.Join(err, b.Finish())

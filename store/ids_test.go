@@ -160,8 +160,12 @@ func TestSaveState(t *testing.T) {
 	if got := tenantCall(t, saved, "", "list", ""); got != `1 of 1 {"id":"kept","v":null}` {
 		t.Error(got)
 	}
-	if list := must(os.ReadDir(filepath.Dir(out))); len(list) != 1 {
+	if list := must(os.ReadDir(filepath.Dir(out))); len(list) != 2 {
 		t.Errorf("files beside the state: %v", list)
+	}
+	tenant := openFile(t, TenantFile(out, "a"), nil)
+	if got := tenantCall(t, tenant, "", "list", ""); got != `1 of 1 {"id":"tenant","v":null}` {
+		t.Error(got)
 	}
 	// A place that cannot be written leaves what is there.
 	lost := filepath.Join(t.TempDir(), "no", "state.db")

@@ -26,6 +26,16 @@ type operationRules struct {
 	custom  *customSQL
 }
 
+// sql are the statements of the map's own.
+func (r *rules) sql() (list []string) {
+	for _, name := range sortedKeys(r.operations) {
+		if c := r.operations[name].custom; c != nil {
+			list = append(list, c.text)
+		}
+	}
+	return list
+}
+
 // of are the rules of a table, nil without any.
 func (r *rules) of(t *table) *tableRules {
 	if r == nil {

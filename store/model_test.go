@@ -2,16 +2,22 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/changelog"
 )
 
 // modelRow is a row of the plain model that the store is held against.
@@ -35,8 +41,9 @@ func (r *modelRow) json() string {
 
 // A model answers what the store is asked in the plainest way.
 type model struct {
-	rows []*modelRow
-	rnd  *rand.Rand
+	rows  []*modelRow
+	rnd   *rand.Rand
+	after []string // call number to the rows after that call
 }
 
 var modelWords = []string{"ash", "birch", "Cedar", "100%", "o'neil", "a_b", `x"y`, "élan"}
@@ -179,16 +186,60 @@ func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			t.Parallel()
-			m := &model{rnd: rand.New(rand.NewPCG(seed, 7))}
-			db := openSQL(t, modelSQL, nil)
+			m := &model{rnd: rand.New(rand.NewPCG(seed, 7)), after: []string{""}}
+			db := openSQL(t, modelSQL, &Options{Log: true})
 			for range 60 {
 				m.insert(t, db)
 			}
 			for range rounds {
 				m.round(t, db)
 			}
+			m.checkPast(t, db)
 		})
 	}
+}
+
+// checkPast compares the state at calls with what the model was after them.
+func (m *model) checkPast(t *testing.T, db *DB) {
+	t.Helper()
+	ctx := context.Background()
+	state := filepath.Join(t.TempDir(), "state.db")
+	if err := db.SaveState(ctx, state); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		n := m.rnd.IntN(len(m.after))
+		at, err := changelog.Open(ctx, state, fmt.Sprint(state, "@", n), int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err = at.Query(ctx, "SELECT id, name, score, rank, open FROM trees ORDER BY id", nil, 5, func(v []driver.Value) error {
+			r := &modelRow{id: v[0].(int64), name: v[1].(string), open: v[4] == true}
+			for i, to := range []**int64{&r.score, &r.rank} {
+				if n, ok := v[2+i].(int64); ok {
+					*to = &n
+				}
+			}
+			got = append(got, r.json())
+			return nil
+		})
+		if err := errors.Join(err, at.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(m.after[n], strings.Join(got, "\n")); diff != "" {
+			t.Fatalf("after call %d of %d:\n%s", n, len(m.after)-1, diff)
+		}
+	}
+}
+
+// note notes what the rows are after the last call.
+func (m *model) note() {
+	rows := make([]string, len(m.rows))
+	for i, r := range slices.SortedFunc(slices.Values(m.rows), func(a, b *modelRow) int { return int(a.id - b.id) }) {
+		rows[i] = r.json()
+	}
+	m.after[len(m.after)-1] = strings.Join(rows, "\n")
 }
 
 func (m *model) insert(t *testing.T, db *DB) {
@@ -202,6 +253,29 @@ func (m *model) insert(t *testing.T, db *DB) {
 		t.Fatalf("created %s, want %s", res.Result, r.json())
 	}
 	m.rows = append(m.rows, r)
+	m.note()
+}
+
+// update changes a row to another of the same id: the store sees the difference
+// as a PATCH of some fields.
+func (m *model) update(t *testing.T, db *DB) {
+	t.Helper()
+	i := m.rnd.IntN(len(m.rows))
+	r := m.row(m.rows[i].id)
+	body := map[string]any{"score": r.score, "name": r.name}
+	r.rank, r.open = m.rows[i].rank, m.rows[i].open
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := provider.Object{{Name: "id", Value: json.RawMessage(strconv.FormatInt(r.id, 10))}}
+	res := m.call(t, db, &provider.Request{OperationID: "api.trees.update", Method: "PATCH", PathTemplate: "/trees/{id}", Kind: provider.KindUpdate, Action: "update",
+		Params: provider.Params{Path: path}, Body: text})
+	if string(res.Result) != r.json() {
+		t.Fatalf("updated %s, want %s", res.Result, r.json())
+	}
+	m.rows[i] = r
+	m.note()
 }
 
 func (m *model) remove(t *testing.T, db *DB) {
@@ -211,10 +285,13 @@ func (m *model) remove(t *testing.T, db *DB) {
 	m.call(t, db, &provider.Request{OperationID: "api.trees.delete", Method: "DELETE", PathTemplate: "/trees/{id}", Kind: provider.KindDelete, Action: "delete",
 		Params: provider.Params{Path: path}})
 	m.rows = slices.Delete(m.rows, i, i+1)
+	m.note()
 }
 
 func (m *model) call(t *testing.T, db *DB, req *provider.Request) *provider.Response {
 	t.Helper()
+	req.RequestID = fmt.Sprint("r", len(m.after))
+	m.after = append(m.after, m.after[len(m.after)-1])
 	res, err := db.Invoke(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -263,6 +340,9 @@ func (m *model) round(t *testing.T, db *DB) {
 			m.insert(t, db)
 			m.remove(t, db)
 		}
+	}
+	if !disturb {
+		defer m.update(t, db) // between lists: on the way, a row may move to another page
 	}
 	m.compare(t, query, got, before, m.find(tests, s), disturb)
 }

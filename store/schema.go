@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A table is one table or view as the provider sees it. It does not change
@@ -86,6 +87,7 @@ type schema struct {
 	// entangled is set when writing one table may change another: triggers, or
 	// foreign keys with actions.
 	entangled bool
+	logged    bool              // it is a saved state with the change log of its run
 	impure    bool              // the schema asks for the time or for chance
 	modules   map[string]string // of virtual tables, by the table's name
 }
@@ -114,7 +116,13 @@ func readSchema(ctx context.Context, c *conn, warn func(format string, args ...a
 	}
 	const list = `SELECT name, type FROM pragma_table_list WHERE schema = 'main'
 		AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+	if s.logged, err = carriesLog(ctx, c); err != nil {
+		return nil, err
+	}
 	err = c.query(ctx, list, nil, 2, func(v []driver.Value) error {
+		if s.logged && fixture.IsLogName(text(v[0])) {
+			return nil
+		}
 		kind := text(v[1])
 		s.tables = append(s.tables, &table{name: text(v[0]), view: kind == "view", virtual: kind == "virtual"})
 		return nil

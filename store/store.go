@@ -38,8 +38,12 @@ type Options struct {
 	// InPlace works on the file itself: writes change it, and nothing is copied.
 	InPlace bool
 	// SaveState is a file that Close writes the final state to, whole or not at all;
-	// "" for none. Tenants' states are not in it.
+	// "" for none. The states of tenants go to a folder beside it: see
+	// [TenantFile].
 	SaveState string
+	// Log keeps a change log, so that [DB.Snapshot] can give the state after any call.
+	// A saved state carries it.
+	Log bool
 	// Map overrides what is mapped by rule, nil for nothing.
 	Map *Map
 	// Name is the service's name in the derived contract, "" for the file's name.
@@ -80,6 +84,7 @@ var (
 	_ provider.Initializer = (*DB)(nil)
 	_ provider.Closer      = (*DB)(nil)
 	_ provider.Resetter    = (*DB)(nil)
+	_ provider.Snapshotter = (*DB)(nil)
 )
 
 // Open takes a private copy of the SQLite file at path and opens it. The file
@@ -198,6 +203,7 @@ func (db *DB) connect(ctx context.Context, file string) (err error) {
 			if err := db.learn(ctx, c); err != nil {
 				return err
 			}
+			c.log = db.newLog(c)
 		}
 		if err := db.equip(ctx, c); err != nil {
 			return err
@@ -249,7 +255,7 @@ func (db *DB) equip(ctx context.Context, c *conn) error {
 	if _, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil); err != nil {
 		return err
 	}
-	c.raw.Guard()
+	c.raw.Guard(true)
 	return nil
 }
 
@@ -277,16 +283,6 @@ func (db *DB) Close(ctx context.Context) error {
 	for _, dir := range db.dirs {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
-	return err
-}
-
-// saveOnce writes the final state where one is asked for, once.
-func (db *DB) saveOnce(ctx context.Context) (err error) {
-	db.saved.Do(func() {
-		if db.opts.SaveState != "" {
-			err = db.SaveState(ctx, db.opts.SaveState)
-		}
-	})
 	return err
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/anvil-sim/anvil/provider"
 )
@@ -77,39 +75,4 @@ func (db *DB) Reset(ctx context.Context, seed uint32) error {
 		err = errors.Join(err, t.Close(ctx))
 	}
 	return err
-}
-
-// SaveState writes the present state (of requests without a tenant) to a SQLite
-// file, whole or not at all: a file that is there stays as it is until the new
-// one is complete. Calls may run meanwhile; the file has one moment of them.
-func (db *DB) SaveState(ctx context.Context, path string) (err error) {
-	c, err := db.writer(ctx)
-	if err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	defer db.unwrite(c)
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".anvil-state-")
-	if err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	temp := filepath.Join(dir, "state.db")
-	if err := c.raw.SaveTo(temp); err != nil {
-		return fmt.Errorf("save state %s: %w", path, err)
-	}
-	if err := syncFile(temp); err != nil {
-		return fmt.Errorf("save state %s: %w", path, err)
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return fmt.Errorf("save state %s: %w", path, err)
-	}
-	return nil
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -145,10 +145,11 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 		return nil, err
 	}
 	defer db.unwrite(c)
-	w.at = momentOf(db.opts.Now, db.opts.Seed, db.setClock(c, req))
+	n := db.setClock(c, req)
+	w.at = momentOf(db.opts.Now, db.opts.Seed, n)
 	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
-	err = c.transaction("BEGIN IMMEDIATE", func() (err error) {
+	err = db.change(ctx, c, n, w.table.name, func() (err error) {
 		row, err = w.run(ctx, c)
 		return err
 	})

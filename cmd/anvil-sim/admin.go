@@ -41,12 +41,8 @@ func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler,
 			return copyFrom(w, o.trace, resetAt.Load())
 		}
 	}
-	if st.db != nil {
-		admin.State = func(w http.ResponseWriter, r *http.Request) {
-			if err := writeState(w, r, st.db); err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-			}
-		}
+	if st.snapshotter != nil {
+		admin.State = st.snapshot
 	}
 	return admin.Wrap(handler), nil
 }

@@ -1,35 +1,51 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 
-	"github.com/anvil-sim/anvil/store"
+	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/sim/surface"
 )
 
-// writeState answers with the present state as a SQLite file.
-func writeState(w http.ResponseWriter, r *http.Request, db *store.DB) error {
+// snapshot gives a state as a SQLite file, which is gone when it is closed.
+func (st *state) snapshot(ctx context.Context, which surface.StateOf) (_ io.ReadCloser, size int64, err error) {
+	if n := int64(st.sim.Calls()); which.Call != nil && *which.Call > n {
+		return nil, 0, fmt.Errorf("call %d is still to come, the last one was %d", *which.Call, n)
+	}
 	dir, err := os.MkdirTemp("", "anvil-state-")
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
 	path := filepath.Join(dir, "state.db")
-	if err := db.SaveState(r.Context(), path); err != nil {
-		return err
+	if err := st.snapshotter.Snapshot(ctx, &provider.SnapshotParams{Path: path, Call: which.Call, TenantID: which.Tenant}); err != nil {
+		return nil, 0, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil {
-		w.Header().Set("Content-Length", fmt.Sprint(info.Size()))
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
 	}
-	w.Header().Set("Content-Type", "application/vnd.sqlite3")
-	_, _ = io.Copy(w, f) // a client that goes away is no fault of the state
-	return nil
+	return &tempFile{f, dir}, info.Size(), nil
 }
+
+// A tempFile is a file in a folder of its own that goes with it.
+type tempFile struct {
+	*os.File
+	dir string
+}
+
+// Close closes the file and removes its folder.
+func (t *tempFile) Close() error { return errors.Join(t.File.Close(), os.RemoveAll(t.dir)) }

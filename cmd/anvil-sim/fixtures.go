@@ -14,6 +14,6 @@ func newFixtures(s cli.Streams) *cobra.Command {
 simulated API. serve --fixtures and provider sqlite answer from them.`,
 	}
 	cmd.AddCommand(newFixturesInspect(s), newFixturesCheck(s), newFixturesImport(s), newFixturesExport(s),
-		newFixturesInit(s), newFixturesDigest(s), newFixturesDiff(s), newFixturesOptimize(s))
+		newFixturesInit(s), newFixturesDigest(s), newFixturesDiff(s), newFixturesAt(s), newFixturesOptimize(s))
 	return cmd
 }

@@ -27,14 +27,17 @@ func newFixturesDiff(s cli.Streams) *cobra.Command {
 		Long: `Compare the content of two fixture databases: tables and columns, rows by primary
 key, cells. Rows of tables without a key are counted. Nothing is printed when the
 content is equal. The exit code is 0 when it is equal, 1 when it differs, 2 when it
-could not be compared.`,
+could not be compared.
+
+Either side may be a saved state as it was after call N: STATE@N.`,
 		Example: `  anvil-sim fixtures diff expected.db state.db
   anvil-sim fixtures diff --ignore updated_at --table orders before.db after.db
-  anvil-sim fixtures diff --json before.db after.db > diff.json`,
+  anvil-sim fixtures diff --json before.db after.db > diff.json
+  anvil-sim fixtures diff state.db@3 state.db@7`,
 		Args: cli.Args("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withFixture(args[0], func(a *fixture.DB) error {
-				return withFixture(args[1], func(b *fixture.DB) error { return o.run(cmd.Context(), s.Out, a, b) })
+			return withFixture(cmd.Context(), s, args[0], func(a *fixture.DB) error {
+				return withFixture(cmd.Context(), s, args[1], func(b *fixture.DB) error { return o.run(cmd.Context(), s.Out, a, b) })
 			})
 		},
 	}

@@ -17,15 +17,17 @@ func newFixturesDigest(s cli.Streams) *cobra.Command {
 		Short: "Print the content hash of fixture databases",
 		Long: `Print the content hash of fixture databases, one a line with the file's name.
 Equal content gives equal digests, whatever the files' history: page layout, order
-of insertion, gaps between row ids, and indexes that are there for speed do not count.`,
+of insertion, gaps between row ids, indexes that are there for speed and the change
+log of a saved state do not count. STATE@N is a saved state as it was after call N.`,
 		Example: `  anvil-sim fixtures digest fixtures.db
-  anvil-sim fixtures digest --tables before.db after.db`,
+  anvil-sim fixtures digest --tables before.db after.db
+  anvil-sim fixtures digest state.db@0 state.db@3 state.db`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.WithHint(fmt.Errorf("digest needs a DB, found no argument"), "run 'anvil-sim fixtures digest --help' for what it takes")
 			}
 			for _, path := range args {
-				err := withFixture(path, func(db *fixture.DB) error {
+				err := withFixture(cmd.Context(), s, path, func(db *fixture.DB) error {
 					d, err := compare.Sum(cmd.Context(), db)
 					if err != nil {
 						return fmt.Errorf("%s: %w", path, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +35,7 @@ the very same database again.`,
 				}
 			}
 			opts := &export.Options{Format: export.Format(format), Tables: tables}
-			return withFixture(args[0], func(db *fixture.DB) error {
+			return withFixture(cmd.Context(), s, args[0], func(db *fixture.DB) error {
 				return exportTo(cmd.Context(), s, db, output, force, opts)
 			})
 		},
@@ -64,13 +63,4 @@ func exportTo(ctx context.Context, s cli.Streams, db *fixture.DB, output string,
 		return cli.WithHint(fmt.Errorf("%s: the file exists", output), "--force replaces it")
 	}
 	return export.File(ctx, db, output, opts)
-}
-
-// withFixture opens a fixture database to read while work runs.
-func withFixture(path string, work func(db *fixture.DB) error) error {
-	db, err := fixture.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(work(db), db.Close())
 }

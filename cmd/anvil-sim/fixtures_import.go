@@ -24,15 +24,17 @@ type importOptions struct {
 func newFixturesImport(s cli.Streams) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{
-		Use:   "import FILE... --output DB",
+		Use:   "import FILE|-... --output DB",
 		Short: "Make a fixture database of CSV, TSV, JSON, JSON Lines, YAML or SQL files",
 		Long: `Make a fixture database of files. A folder is one table a file. Types and keys are
 inferred from the rows; nothing is lost by it: a column is a number only where a
-number holds every value. The database appears whole or not at all.`,
+number holds every value. The database appears whole or not at all. - is stdin, and --format
+says what comes through it.`,
 		Example: `  anvil-sim fixtures import airports.csv -o fixtures.db
   anvil-sim fixtures import data/ -o fixtures.db --pk users=email --types zip=TEXT
   anvil-sim fixtures import dump.sql -o fixtures.db --force
-  anvil-sim fixtures import more.jsonl -o fixtures.db --into --table users`,
+  anvil-sim fixtures import more.jsonl -o fixtures.db --into --table users
+  curl -s https://example.com/users.json | anvil-sim fixtures import - --format json --table users -o fixtures.db`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.WithHint(errors.New("import needs a FILE or folder, found no argument"), "run 'anvil-sim fixtures import --help' for what it takes")
@@ -45,7 +47,7 @@ number holds every value. The database appears whole or not at all.`,
 	f.BoolVar(&o.force, "force", false, "replace an existing database")
 	f.BoolVar(&o.into, "into", false, "add to an existing database")
 	f.StringVar(&o.Table, "table", "", "the table's name, for one file (default the file's name)")
-	f.StringVar(&o.Format, "format", "", "csv, tsv, json, jsonl, yaml or sql (default by the file's name)")
+	f.StringVar(&o.Format, "format", "", "csv, tsv, json, jsonl, yaml or sql (default by the file's name; needed for stdin)")
 	f.StringVar(&o.delimiter, "delimiter", "", "what separates the fields of a CSV file, one character (default found in the first line)")
 	f.StringVar(&o.dialect, "dialect", "", "sqlite, mysql or postgres (default found in the dump)")
 	f.StringArrayVar(&o.keys, "pk", nil, "primary key: column[,column] or table=column[,column]; table= for none")
@@ -59,6 +61,7 @@ func (o *importOptions) run(cmd *cobra.Command, s cli.Streams, args []string) er
 	if err := o.settle(); err != nil {
 		return err
 	}
+	o.Stdin = s.In
 	if s.IsTerminal != nil && s.IsTerminal(s.Err) && !o.quiet {
 		o.Progress = func(table string, rows int) { fmt.Fprintf(s.Err, "\r\x1b[K%s: %d rows", table, rows) }
 	}

@@ -56,6 +56,7 @@ func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flag
 	if err != nil {
 		return err
 	}
+	opts.Log = true // the simulator may ask for the state after any call
 	db, err := store.Open(ctx, file, opts)
 	if err != nil {
 		return err

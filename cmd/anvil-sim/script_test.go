@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,7 +57,8 @@ func makeDB() {
 
 // fetch is `fetch METHOD PATH [BODY [HEADER: VALUE]...]`: it prints the status
 // and the body that ANVIL_BASE_URL answers with. Several calls are separated by
-// a comma of their own.
+// a comma of their own. "Save-As: FILE" among the headers puts a good answer's
+// body into the file.
 func fetch() {
 	var call []string
 	calls := [][]string{}
@@ -101,6 +103,10 @@ func fetchOne(call []string) error {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
+	if file := req.Header.Get("Save-As"); file != "" && resp.StatusCode == http.StatusOK {
+		err = errors.Join(err, os.WriteFile(file, text, 0o600))
+		text = nil
+	}
 	fmt.Printf("%d %s\n", resp.StatusCode, text)
 	if os.Getenv("FETCH_PROTO") != "" {
 		fmt.Println(resp.Proto)

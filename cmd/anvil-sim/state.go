@@ -35,11 +35,11 @@ type state struct {
 	exit func() int      // exit code of the provider process, -1 without one
 	stop func(context.Context) error
 	demo bool
-	db   *store.DB // a fixture database in process, nil without one
 
-	seed     uint32
-	stateful bool              // the state is a provider's
-	resetter provider.Resetter // nil when the provider cannot reset
+	seed        uint32
+	stateful    bool                 // the state is a provider's
+	resetter    provider.Resetter    // nil when the provider cannot reset
+	snapshotter provider.Snapshotter // nil when there is no state to write
 }
 
 func (st *state) close(ctx context.Context) error {
@@ -97,6 +97,7 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 		if err != nil {
 			return nil, err
 		}
+		options.Log = o.admin || o.fixture.saveState != "" // else nobody can ask for it
 		db, err := store.Open(ctx, o.fixtures, options)
 		if err != nil {
 			return nil, err
@@ -166,7 +167,7 @@ func (o *serveOptions) openDemo(ctx context.Context, opts *sim.Options) (*state,
 		return nil, err
 	}
 	o.say("no contract and no state given: serving the built-in helpdesk demo")
-	db, err := store.OpenSQL(ctx, demoFixtures, &store.Options{Contract: doc, Seed: opts.Seed})
+	db, err := store.OpenSQL(ctx, demoFixtures, &store.Options{Contract: doc, Seed: opts.Seed, Log: o.admin})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 	if _, err := db.Initialize(ctx, s.InitializeParams()); err != nil {
 		return fail(err)
 	}
-	return &state{sim: s, stop: db.Close, db: db, seed: opts.Seed, stateful: true, resetter: db}, nil
+	return &state{sim: s, stop: db.Close, seed: opts.Seed, stateful: true, resetter: db, snapshotter: db}, nil
 }
 
 // A deadline gives a provider in process the deadline that a process has.
@@ -250,6 +251,9 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 	st := &state{sim: s, died: p.Done(), err: p.Err, exit: p.ExitCode, stop: p.Close, seed: opts.Seed, stateful: true}
 	if slices.Contains(methods, provider.MethodReset) {
 		st.resetter = p
+	}
+	if slices.Contains(methods, provider.MethodSnapshot) {
+		st.snapshotter = p
 	}
 	return st, nil
 }

@@ -241,6 +241,19 @@ func (p *Process) Reset(ctx context.Context, seed uint32) error {
 	return nil
 }
 
+// Snapshot asks the provider to write its state to a file. Only one that announced
+// the method in its [provider.InitializeResult] understands it.
+func (p *Process) Snapshot(ctx context.Context, params *provider.SnapshotParams) error {
+	a := p.conn.ask(ctx, provider.MethodSnapshot, params.AppendJSON(nil))
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.failure != nil:
+		return fmt.Errorf("the state provider: %w", a.failure)
+	}
+	return nil
+}
+
 // Invoke asks the provider one request, which it freezes. The error is a
 // *[provider.TransportError] when there is no answer (the deadline passed, the
 // provider died, it answered with a JSON-RPC error, ctx ended), or a

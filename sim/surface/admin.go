@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,18 +33,28 @@ type Admin struct {
 	// Trace writes the lines since the last reset, or all lines of this run. Nil:
 	// there is no trace.
 	Trace func(w io.Writer, all bool) error
-	// State answers GET /__anvil/state with the present state behind the calls.
-	// Nil: there is none to give.
-	State http.HandlerFunc
+	// State gives the state behind the calls as a SQLite file. Nil: there is none to
+	// give. An error is answered 409: the state asked for is none that there is.
+	State func(ctx context.Context, which StateOf) (file io.ReadCloser, size int64, err error)
 	// Health is the body of GET /__anvil/health.
 	Health func() any
+}
+
+// StateOf says which state is wanted.
+type StateOf struct {
+	// Call is the number of the call after which it is wanted, 0 for the first
+	// state. Nil is the present one.
+	Call *int64
+	// Tenant is whose it is, nil for that of calls without a tenant.
+	Tenant *string
 }
 
 // Wrap serves the control endpoints, and everything else from next:
 //
 //	POST /__anvil/reset   back to the first state; 204
 //	GET  /__anvil/trace   the trace lines since the last reset; ?all=1: of this run
-//	GET  /__anvil/state   the present state behind the calls
+//	GET  /__anvil/state   the present state behind the calls; ?call=N the one after
+//	                      call N, ?tenant=T that of a tenant
 //	GET  /__anvil/health  what is served
 //
 // Where GET is answered, HEAD is too.
@@ -86,10 +99,50 @@ func (a *Admin) Wrap(next http.Handler) http.Handler {
 
 func (a *Admin) state(w http.ResponseWriter, r *http.Request) {
 	if a.State == nil {
-		adminError(w, http.StatusNotFound, "no state to give; it needs a fixture database in process (--fixtures FILE)")
+		adminError(w, http.StatusNotFound, "no state to give; it needs a fixture database (--fixtures FILE), or a provider that announced the method snapshot")
 		return
 	}
-	a.State(w, r)
+	which, err := readStateOf(r.URL)
+	if err != nil {
+		adminError(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	file, size, err := a.State(r.Context(), which)
+	if err != nil {
+		adminError(w, http.StatusConflict, err.Error())
+		return
+	}
+	defer file.Close()
+	w.Header().Set("Content-Type", "application/vnd.sqlite3")
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	_, _ = io.Copy(w, file) // a client that goes away is no fault of the state
+}
+
+// readStateOf reads which state a request wants.
+func readStateOf(u *url.URL) (which StateOf, err error) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return which, fmt.Errorf("the query cannot be read: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		vals := query[name]
+		val := vals[0]
+		switch {
+		case len(vals) > 1:
+			return which, fmt.Errorf("%s is given %d times, want it once", name, len(vals))
+		case name == "tenant":
+			which.Tenant = &val
+		case name == "call":
+			n, err := strconv.ParseInt(val, 10, 64)
+			if err != nil || n < 0 {
+				return which, fmt.Errorf("call is %q, want the number of a call, or 0 for the first state", val)
+			}
+			which.Call = &n
+		default:
+			return which, fmt.Errorf("unknown parameter %q, there are call and tenant", name)
+		}
+	}
+	return which, nil
 }
 
 func (a *Admin) trace(w http.ResponseWriter, r *http.Request) {

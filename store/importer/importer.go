@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,6 +37,10 @@ type Options struct {
 	Keys map[string][]string
 	// SkipBad leaves out rows that cannot be taken and reports them.
 	SkipBad bool
+	// Stdin is read where a path is "-"; Format must say what it is. Its tables are
+	// called "stdin" where neither the content nor Table names them. Nil: there is
+	// none.
+	Stdin io.Reader
 	// Progress hears how many rows of a table were taken, now and then. Nil hears
 	// nothing.
 	Progress func(table string, rows int)
@@ -63,15 +68,33 @@ type TableReport struct {
 // one, makes the tables first. Nothing is written when anything fails.
 //
 // A *[BadRowsError] names rows that cannot be taken.
-func Import(ctx context.Context, out string, paths []string, opts *Options) (*Report, error) {
+func Import(ctx context.Context, out string, paths []string, opts *Options) (report *Report, err error) {
 	im := &importer{ctx: ctx, report: &Report{}, asked: map[string]bool{}}
 	if opts != nil {
 		im.opts = *opts
 	}
+	stdin, paths, err := takeStdin(paths, &im.opts)
+	defer func() { err = errors.Join(err, stdin.remove()) }()
+	if err != nil {
+		return nil, err
+	}
+	if report, err = im.run(out, paths); err != nil {
+		return nil, stdin.rename(err)
+	}
+	for i := range report.Tables {
+		report.Tables[i].File = stdin.shown(report.Tables[i].File)
+	}
+	for i := range report.Notes {
+		report.Notes[i] = stdin.shown(report.Notes[i])
+	}
+	return report, nil
+}
+
+func (im *importer) run(out string, paths []string) (*Report, error) {
 	if err := im.open(paths); err != nil {
 		return nil, err
 	}
-	err := fixture.Build(ctx, out, im.opts.Mode, im.fill)
+	err := fixture.Build(im.ctx, out, im.opts.Mode, im.fill)
 	var bad *BadRowsError
 	if errors.As(err, &bad) {
 		return nil, bad

@@ -1,6 +1,6 @@
 // Package optimize adds the indexes that a fixture database is asked for: those
-// of foreign keys, and of the columns that a contract's list operations filter and
-// sort by. Content and digest stay as they are.
+// of foreign keys, and of the columns that operations filter and sort by. Content
+// and digest stay as they are.
 package optimize
 
 import (
@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/store"
 	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/internal/naming"
 )
@@ -21,10 +21,11 @@ type Index struct {
 	Why    string // "foreign key to Artist", "GET /albums filters by it"
 }
 
-// Plan finds the indexes that are missing. doc may be nil: then only foreign
-// keys count. minRows leaves out tables with fewer rows, which are read as
-// quickly without an index.
-func Plan(ctx context.Context, db *fixture.DB, doc *air.Document, minRows int) ([]Index, error) {
+// Plan finds the indexes that are missing: of foreign keys, and of what the
+// operations ask by, as [store.DB.Inspect] tells it of a contract and a map.
+// minRows leaves out tables with fewer rows, which are read as quickly without an
+// index.
+func Plan(ctx context.Context, db *fixture.DB, operations []store.Mapping, minRows int) ([]Index, error) {
 	schema, err := db.Schema(ctx)
 	if err != nil {
 		return nil, err
@@ -46,8 +47,8 @@ func Plan(ctx context.Context, db *fixture.DB, doc *air.Document, minRows int) (
 		for _, f := range t.Foreign {
 			p.add(t, f.Columns[0], "foreign key to "+f.Parent)
 		}
-		if doc != nil {
-			p.contract(t, doc)
+		for _, m := range operations {
+			p.operation(t, m)
 		}
 	}
 	return p.found, nil
@@ -125,43 +126,41 @@ func (p *planner) add(t *fixture.Table, column, why string) {
 	p.found = append(p.found, Index{Table: t.Name, Column: t.Columns[i].Name, Why: why})
 }
 
-// contract adds the columns that the operations on the table's resource filter
-// by: parameters in path and query that are named like them. What a list is
-// usually sorted by is a time.
-func (p *planner) contract(t *fixture.Table, doc *air.Document) {
-	ops, err := doc.Served("")
-	if err != nil {
+// operation adds the columns that an operation which reads asks by: what its
+// path and its parameters name. What a list is usually sorted by is a time.
+func (p *planner) operation(t *fixture.Table, m store.Mapping) {
+	if m.Does != "list" && m.Does != "read" {
 		return
 	}
-	for _, o := range ops {
-		if o.EffectKind != "read" || !naming.SameThing(t.Name, o.ResourceNoun()) {
-			continue
-		}
-		for _, param := range o.Params {
-			if param.In != "path" && param.In != "query" {
-				continue
+	own := strings.EqualFold(m.Table, t.Name)
+	sorts := false
+	for _, b := range slices.Concat(m.Key, m.Parents, m.Filters) {
+		sorts = sorts || b.Column == "(sort)"
+		for _, c := range asked(b.Column) {
+			if table, column, ok := strings.Cut(c, "."); ok && strings.EqualFold(table, t.Name) {
+				p.add(t, column, m.Method+" "+m.Path+" asks by it")
 			}
-			for _, c := range t.Columns {
-				if n := naming.Plain(param.Name); n == naming.Plain(c.Name) || n == naming.Plain(t.Name)+naming.Plain(c.Name) || n == naming.Singular(naming.Plain(t.Name))+naming.Plain(c.Name) {
-					p.add(t, c.Name, strings.ToUpper(o.Method)+" "+o.Path+" asks by it")
-				}
+			if own {
+				p.add(t, c, m.Method+" "+m.Path+" asks by it")
 			}
 		}
-		if o.Paged() {
-			p.sorts(t, o)
+	}
+	for _, c := range t.Columns {
+		if n := naming.Plain(c.Name); own && sorts && (strings.HasPrefix(n, "created") || strings.HasPrefix(n, "updated")) {
+			p.add(t, c.Name, m.Method+" "+m.Path+" sorts by it")
 		}
 	}
 }
 
-// sorts adds the times that a list with a sort parameter is sorted by.
-func (p *planner) sorts(t *fixture.Table, o *air.Operation) {
-	sortable := slices.ContainsFunc(o.Params, func(x *air.Param) bool {
-		n := naming.Plain(x.Name)
-		return x.In == "query" && (strings.Contains(n, "sort") || strings.Contains(n, "order"))
-	})
-	for _, c := range t.Columns {
-		if n := naming.Plain(c.Name); sortable && (strings.HasPrefix(n, "created") || strings.HasPrefix(n, "updated")) {
-			p.add(t, c.Name, strings.ToUpper(o.Method)+" "+o.Path+" sorts by it")
-		}
+// asked are the columns in what a mapping says of a name: "name", "name gte",
+// "name|other", "name by table.column". A column that has one of these in its own
+// name is there as well: what is no column is passed over.
+func asked(text string) []string {
+	list := []string{text}
+	own, via, _ := strings.Cut(text, " by ")
+	for _, c := range append(strings.Split(own, "|"), strings.Split(via, "|")...) {
+		name, _, _ := strings.Cut(c, " ")
+		list = append(list, c, name)
 	}
+	return list
 }

@@ -2,12 +2,15 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/store"
 	"github.com/anvil-sim/anvil/store/compare"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
@@ -16,18 +19,34 @@ const contract = `
 service: {id: s, version: '1', source: {kind: openapi}}
 operations:
 - {id: tasks.list, canonicalName: list_tasks, displayName: x, sourceRef: {kind: openapi, path: '/tasks', method: get}, effect: {kind: read, action: list, resource: task},
-   input: {params: [{name: status, in: query}, {name: sort, in: query}, {name: done, in: query}, {name: X-Team, in: header}]}, output: {},
+   input: {params: [{name: status, in: query}, {name: sort, in: query}, {name: done, in: query}, {name: squad, in: query}, {name: X-Team, in: header}]}, output: {},
    idempotency: {mode: none}, retries: {mode: none}, confirmation: {}, auth: {type: none}, cli: {command: x}, mcp: {toolName: list_tasks}, skill: {intentExamples: []}, state: approved}
 `
 
-func plan(t *testing.T, path string, doc *air.Document, minRows int) []Index {
+const overrides = `
+version: 1
+operations:
+  "GET /tasks":
+    table: tasks
+    filters: {squad: team, status: status}
+`
+
+func plan(t *testing.T, path string, opts *store.Options, minRows int) []Index {
 	t.Helper()
+	served, err := store.Open(context.Background(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations, err := served.Inspect()
+	if err := errors.Join(err, served.Close(context.Background())); err != nil {
+		t.Fatal(err)
+	}
 	db, err := fixture.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	found, err := Plan(context.Background(), db, doc, minRows)
+	found, err := Plan(context.Background(), db, operations, minRows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +86,20 @@ func TestOptimize(t *testing.T) {
 		{"tasks", "Status", "GET /tasks asks by it"},
 		{"tasks", "created_at", "GET /tasks sorts by it"},
 	}
-	found := plan(t, path, doc, 2)
+	found := plan(t, path, &store.Options{Contract: doc}, 2)
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
 	}
-	if few := plan(t, path, doc, 3); len(few) > 0 {
+	if few := plan(t, path, &store.Options{Contract: doc}, 3); len(few) > 0 {
 		t.Errorf("a small table gets %v", few)
+	}
+	m, err := store.ParseMap("map.yaml", []byte(overrides))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = slices.Insert(want, 2, Index{"tasks", "team", "GET /tasks asks by it"})
+	if diff := cmp.Diff(want, plan(t, path, &store.Options{Contract: doc, Map: m}, 2)); diff != "" {
+		t.Error("with a map:", diff)
 	}
 	before := sum(t, path)
 	if err := Apply(context.Background(), path, found); err != nil {
@@ -81,7 +108,7 @@ func TestOptimize(t *testing.T) {
 	if after := sum(t, path); after != before {
 		t.Error("the digest changed")
 	}
-	if again := plan(t, path, doc, 0); len(again) > 0 {
+	if again := plan(t, path, &store.Options{Contract: doc}, 0); len(again) > 0 {
 		t.Errorf("still missing: %v", again)
 	}
 }
