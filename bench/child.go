@@ -43,13 +43,3 @@ func timed(ctx context.Context, out io.Writer, codes []int, args ...string) (u u
 	}
 	return u, fmt.Errorf("%s: exit code %d, want one of %v: %.500s", strings.Join(args, " "), state.ExitCode(), codes, said.String())
 }
-
-// build builds one of the programs; stderr gets what the compiler says.
-func build(ctx context.Context, stderr io.Writer, file, program string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", file, "github.com/anvil-sim/anvil/cmd/"+program)
-	cmd.Stdout, cmd.Stderr = stderr, stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go build ./cmd/%s: %w; or name a binary with --%s", program, err, program)
-	}
-	return nil
-}

@@ -178,11 +178,8 @@ func (b *traceBench) prepare(ctx context.Context, stderr *os.File) (err error) {
 	}
 	file := func(name string) string { return filepath.Join(b.dir, name) }
 	b.a, b.b, b.equal, b.rules = file("a.jsonl"), file("b.jsonl"), file("equal.jsonl"), file("rules.yaml")
-	if b.Binary == "" {
-		b.Binary = filepath.Join(b.dir, "anvil-trace")
-		if err := build(ctx, stderr, b.Binary, "anvil-trace"); err != nil {
-			return err
-		}
+	if b.Binary, err = binary(ctx, b.Binary, "anvil-trace", b.dir, stderr); err != nil {
+		return err
 	}
 	return os.WriteFile(b.rules, []byte(twentyRules), 0o644)
 }
