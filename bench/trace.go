@@ -129,6 +129,7 @@ type traceBench struct {
 	equal     string // equal to a
 	rules     string // 20 rules
 	missing   map[string]bool
+	stderr    io.Writer // how far it is
 }
 
 // runTrace measures anvil-trace beside cmp, diff, jq and a bare scan of lines.
@@ -137,7 +138,7 @@ func runTrace(ctx context.Context, args []string, out io.Writer, stderr *os.File
 	if err != nil {
 		return err
 	}
-	b := &traceBench{traceSettings: s, missing: map[string]bool{}}
+	b := &traceBench{traceSettings: s, missing: map[string]bool{}, stderr: stderr}
 	if b.dir, err = os.MkdirTemp(s.Dir, "anvil-bench-trace"); err != nil {
 		return err
 	}
@@ -210,6 +211,7 @@ func (b *traceBench) measure(ctx context.Context, size int, rep *traceReport) er
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		rep.Rows = append(rep.Rows, row)
+		fmt.Fprintf(b.stderr, "measured: %s, %.0f MB: %.3f s, peak %.0f MB\n", row.Case, row.MB, row.Product.Seconds, row.Product.PeakMB)
 	}
 	return nil
 }
