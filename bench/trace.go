@@ -105,7 +105,10 @@ type traceRow struct {
 	Rivals  map[string]usage `json:"others,omitempty"`
 	// Ratios are the product's time by each other's, medians over the rounds.
 	Ratios map[string]float64 `json:"ratios,omitempty"`
-	Target string             `json:"target"`
+	// CPURatios are the same of the processor seconds, which move less on a
+	// machine that others use.
+	CPURatios map[string]float64 `json:"cpu_ratios,omitempty"`
+	Target    string             `json:"target"`
 
 	against []string // names of Rivals in order
 }
@@ -126,6 +129,7 @@ type traceBench struct {
 	equal     string // equal to a
 	rules     string // 20 rules
 	missing   map[string]bool
+	stderr    io.Writer // how far it is
 }
 
 // runTrace measures anvil-trace beside cmp, diff, jq and a bare scan of lines.
@@ -134,7 +138,7 @@ func runTrace(ctx context.Context, args []string, out io.Writer, stderr *os.File
 	if err != nil {
 		return err
 	}
-	b := &traceBench{traceSettings: s, missing: map[string]bool{}}
+	b := &traceBench{traceSettings: s, missing: map[string]bool{}, stderr: stderr}
 	if b.dir, err = os.MkdirTemp(s.Dir, "anvil-bench-trace"); err != nil {
 		return err
 	}
@@ -207,6 +211,7 @@ func (b *traceBench) measure(ctx context.Context, size int, rep *traceReport) er
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		rep.Rows = append(rep.Rows, row)
+		fmt.Fprintf(b.stderr, "measured: %s, %.0f MB: %.3f s, peak %.0f MB\n", row.Case, row.MB, row.Product.Seconds, row.Product.PeakMB)
 	}
 	return nil
 }
@@ -218,7 +223,7 @@ func (b *traceBench) runCase(ctx context.Context, c *traceCase, row *traceRow) e
 		product = append(product, strings.NewReplacer("FILE_A", b.a, "FILE_B", b.b, "FILE_EQUAL", b.equal, "RULES", b.rules).Replace(arg))
 	}
 	var runs []usage
-	rivals, ratios := map[string][]usage{}, map[string][]float64{}
+	rivals, ratios, cpus := map[string][]usage{}, map[string][]float64{}, map[string][]float64{}
 	for round := range b.Rounds {
 		u, err := timed(ctx, io.Discard, append(c.codes, 0), product...)
 		if err != nil {
@@ -242,13 +247,14 @@ func (b *traceBench) runCase(ctx context.Context, c *traceCase, row *traceRow) e
 			}
 			rivals[r.name] = append(rivals[r.name], other)
 			ratios[r.name] = append(ratios[r.name], u.Seconds/other.Seconds)
+			cpus[r.name] = append(cpus[r.name], u.CPU/max(other.CPU, 0.001))
 		}
 	}
 	row.Product = middle(runs)
 	row.Rate = row.MB / row.Product.Seconds
-	row.Rivals, row.Ratios = map[string]usage{}, map[string]float64{}
+	row.Rivals, row.Ratios, row.CPURatios = map[string]usage{}, map[string]float64{}, map[string]float64{}
 	for name, list := range rivals {
-		row.Rivals[name], row.Ratios[name] = middle(list), median(ratios[name])
+		row.Rivals[name], row.Ratios[name], row.CPURatios[name] = middle(list), median(ratios[name]), median(cpus[name])
 	}
 	return nil
 }
@@ -265,19 +271,19 @@ func middle(list []usage) usage {
 }
 
 func (rep *traceReport) table(out io.Writer) error {
-	fmt.Fprintf(out, "%s %s, %d CPUs; %d rounds; medians, of memory the peak; the ratio is anvil-trace's time by the other's\n\n", rep.Go, rep.Platform, rep.CPUs, rep.Rounds)
+	fmt.Fprintf(out, "%s %s, %d CPUs; %d rounds; medians, of memory the peak; the ratios are anvil-trace's time and CPU seconds by the other's\n\n", rep.Go, rep.Platform, rep.CPUs, rep.Rounds)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "case\tMB\ts\tMB/s\tCPU s\tpeak MB\tbeside\ts\tpeak MB\tratio\ttarget\t")
+	fmt.Fprintln(w, "case\tMB\ts\tMB/s\tCPU s\tpeak MB\tbeside\ts\tpeak MB\tratio\tCPU\ttarget\t")
 	for _, r := range rep.Rows {
 		lead := fmt.Sprintf("%s\t%.0f\t%.3f\t%.0f\t%.2f\t%.0f", r.Case, r.MB, r.Product.Seconds, r.Rate, r.Product.CPU, r.Product.PeakMB)
 		target := r.Target
 		for _, name := range r.against {
 			o := r.Rivals[name]
-			fmt.Fprintf(w, "%s\t%s\t%.3f\t%.0f\t%.2f\t%s\t\n", lead, name, o.Seconds, o.PeakMB, r.Ratios[name], target)
+			fmt.Fprintf(w, "%s\t%s\t%.3f\t%.0f\t%.2f\t%.2f\t%s\t\n", lead, name, o.Seconds, o.PeakMB, r.Ratios[name], r.CPURatios[name], target)
 			lead, target = "\t\t\t\t\t", ""
 		}
 		if len(r.against) == 0 {
-			fmt.Fprintf(w, "%s\t-\t-\t-\t-\t%s\t\n", lead, target)
+			fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\t%s\t\n", lead, target)
 		}
 	}
 	if err := w.Flush(); err != nil {

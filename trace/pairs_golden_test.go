@@ -124,6 +124,10 @@ func goldenPairs() []struct {
 		{"inserted, missing, moved and changed", func(l []string) []string {
 			return renumber([]string{l[2], l[0], strings.ReplaceAll(l[3], `"total":4`, `"total":44`), inserted, l[5]})
 		}, DiffOptions{}},
+		{"the most similar call of a gap", func(l []string) []string {
+			return renumber([]string{l[0], l[1], shop(0, "get", "GET", "/orders/o7", `{"error":{"code":"not_found"}}`, 404), strings.ReplaceAll(l[2], "o3", "o33"), l[3], l[4], l[5]})
+		}, DiffOptions{}},
+		{"ignored in one operation", replaced(`"total":`, `"total":1`), DiffOptions{Ignore: []string{"orders.list:/**/total", "orders_*te:/**/total"}}},
 		{"run stops early", func(l []string) []string { return l[:3] }, DiffOptions{}},
 		{"nothing in common", func([]string) []string { return renumber([]string{inserted, inserted}) }, DiffOptions{}},
 		{"spelling is no difference", editAt(0, `10.50`, `1.05e1`), DiffOptions{}},

@@ -179,15 +179,12 @@ func (t *textWriter) findings(group []Finding) {
 	if f.Kind != ValueChanged {
 		what = " " + string(f.Kind)
 	}
-	for i, g := range group {
+	for _, g := range group {
 		where := clean(g.Path)
 		if where == "" {
 			where = "the line"
 		}
-		if i == len(group)-1 {
-			where += what
-		}
-		t.line("", "  %s", where)
+		t.line("", "  %s%s", where, what)
 	}
 	if f.Note != "" {
 		t.line("", "    (%s)", clean(f.Note))

@@ -73,7 +73,7 @@ func TestDocumentedRules(t *testing.T) {
 	}
 	diff := block(t, "../../docs/trace-diff.md", "yaml", "schema: "+rules.DiffSchema)
 	var o trace.DiffOptions
-	if err := rules.ReadDiff("doc", []byte(diff), &o); err != nil || len(o.Rename) != 2 || len(o.Reasons) != 5 {
+	if err := rules.ReadDiff("doc", []byte(diff), &o); err != nil || len(o.Rename) != 2 || len(o.Reasons) != 6 {
 		t.Errorf("%+v (%v)", o, err)
 	}
 	ds := compileSchema(t, "../../docs/trace-diff-rules.schema.json")

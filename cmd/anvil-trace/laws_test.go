@@ -83,3 +83,28 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+// The traces of the reference sessions are read, filtered byte for byte, and
+// compared with themselves and each with the next one.
+func TestReferenceSessions(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/conformance/sessions/*/trace.jsonl")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d traces (%v), want those of the sessions", len(files), err)
+	}
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, out, msg := command("", "filter", file); code != 0 || out != string(data) {
+			t.Errorf("filter %s: code %d, %d bytes of %d, %s", file, code, len(out), len(data), msg)
+		}
+		if code, out, msg := command(string(data)+"\n", "diff", file, "-"); code != 0 {
+			t.Errorf("diff %s with itself: code %d\n%s%s", file, code, out, msg)
+		}
+		next := files[(i+1)%len(files)]
+		if code, out, msg := command("", "diff", file, next); code == 2 || code == 0 || !strings.Contains(out, "\nfirst difference: ") {
+			t.Errorf("diff %s %s: code %d\n%s%s", file, next, code, out, msg)
+		}
+	}
+}

@@ -159,7 +159,7 @@ func (b *browser) eval(expr string) any {
 func (b *browser) until(expr string) {
 	b.t.Helper()
 	ok := b.eval(fmt.Sprintf(`new Promise((done) => {
-		const end = performance.now() + 10000;
+		const end = performance.now() + 60000;
 		const look = () => (%s) ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 10);
 		look();
 	})`, expr))
