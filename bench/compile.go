@@ -157,11 +157,11 @@ func unzipped(from, to string) error {
 	return os.WriteFile(to, data, 0o644)
 }
 
-// A usage is what a process used: processor time and peak memory. Time on the
+// A cost is what a process says that it used: processor time and peak memory. Time on the
 // wall would measure the neighbours too.
-type usage struct{ ms, mb float64 }
+type cost struct{ ms, mb float64 }
 
-func used(ctx context.Context, name string, args ...string) (u usage, err error) {
+func used(ctx context.Context, name string, args ...string) (u cost, err error) {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

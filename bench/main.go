@@ -4,6 +4,8 @@
 //	go run ./bench [serve]   requests per second beside a bare net/http handler that returns the same
 //	                         bytes, and beside bare round trips over the pipes of a provider process
 //	go run ./bench start     time to the first answer, memory under load, one slow answer among many
+//	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
+//	go run ./bench compile   the compiler beside a bare parse of the same description
 //	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
 //
 // --help behind a part tells its options. What
@@ -44,6 +46,10 @@ func main() {
 func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr *os.File) error {
 	if len(args) > 0 {
 		switch args[0] {
+		case "trace":
+			return runTrace(ctx, args[1:], out, stderr)
+		case "part-lines":
+			return linesPart(args[1:], out)
 		case "part-load":
 			return loadPart(ctx, args[1:], out)
 		case "part-mux":

@@ -191,11 +191,12 @@ func post(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("POST %s: status %d, want success", url, response.StatusCode)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("POST %s: status %d, want success: %.200s", url, response.StatusCode, answer)
 	}
-	return nil
+	return err
 }
 
 // A soakCall is one request; N in path and body is a number that moves on.

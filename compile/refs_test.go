@@ -152,6 +152,41 @@ func TestSchemaSpelling(t *testing.T) {
 	}
 }
 
+// A branch of a choice keeps the name that a discriminator knows it by when it
+// is written out, and only there.
+func TestBranchesKeepTheirNames(t *testing.T) {
+	doc, _ := compiled(t, `openapi: 3.0.3
+info: {title: X, version: '1'}
+paths:
+  /pets:
+    post:
+      operationId: addPet
+      requestBody:
+        content:
+          application/json:
+            schema:
+              oneOf: [{$ref: '#/components/schemas/Cat'}, {type: object}]
+              discriminator: {propertyName: kind, mapping: {cat: '#/components/schemas/Cat'}}
+      responses: {'204': {description: ok}}
+    put:
+      operationId: putPet
+      requestBody: {content: {application/json: {schema: {oneOf: [{$ref: '#/components/schemas/Cat'}]}}}}
+      responses: {'204': {description: ok}}
+components:
+  schemas:
+    Cat: {type: object, properties: {lives: {type: integer}}}
+`, nil)
+	cat := `{"type":"object","properties":{"lives":{"type":"integer"}}`
+	for key, want := range map[string]string{
+		"POST /pets": `[` + cat + `,"x-anvil-schema":"Cat"},{"type":"object"}]`,
+		"PUT /pets":  `[` + cat + `}]`,
+	} {
+		if got := findOperation(doc, key).Body.Schema.Get("oneOf").String(); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestSwagger(t *testing.T) {
 	doc, diags := compiled(t, `swagger: '2.0'
 info: {title: Pets, version: 1.0}

@@ -223,8 +223,36 @@ func (e *expander) schema(v *api.Value, hops int) *api.Value {
 		}
 	} else {
 		out = api.MapSchemas(v, func(s *api.Value) *api.Value { return e.schema(s, hops) })
+		out = keepNames(v, out)
 	}
 	e.done[key] = out
+	return out
+}
+
+// nameKeyword is where a branch of a choice that is written out keeps its name:
+// a discriminator knows it by that.
+const nameKeyword = "x-anvil-schema"
+
+// keepNames marks the branches of a choice with a discriminator with the names
+// that they had before they were written out.
+func keepNames(v, out *api.Value) *api.Value {
+	if v.Get("discriminator").Get("propertyName").Text() == "" {
+		return out
+	}
+	for _, word := range []string{"oneOf", "anyOf"} {
+		before := v.Get(word).Elems()
+		if len(before) == 0 {
+			continue
+		}
+		elems := make([]*api.Value, len(before))
+		for i, branch := range out.Get(word).Elems() {
+			elems[i] = branch
+			if name := refName(before[i]); name != "" {
+				elems[i] = branch.With(nameKeyword, canon.NewString(name))
+			}
+		}
+		out = out.With(word, canon.NewArray(elems...))
+	}
 	return out
 }
 

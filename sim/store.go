@@ -174,7 +174,7 @@ func (st *store) mutate(c *Call, t *table) (*row, *Result) {
 	if c.Op.Action == "approve" {
 		status = Raw(`"updated"`)
 	}
-	fields := slices.Clone(c.Input)
+	fields := c.Op.withoutSecrets(c.Input) // its answers reach the trace
 	fields.Set("id", canon.AppendString(nil, id))
 	fields.Set("status", status)
 	return t.put(id, fields), nil
