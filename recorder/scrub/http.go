@@ -180,22 +180,25 @@ func (s *Scrubber) pairs(text []byte) []byte {
 			continue
 		}
 		plainName, plain := unescape(name), unescape(value)
-		n := secretname.Normal(plainName)
-		clean := plain
-		switch {
-		case s.rules.steadyQuery[n]:
-			clean = string(steadyValue([]byte(plain)))
-		case s.rules.secretParam(n), n == "code" && oauth:
-			clean = s.hide(plain)
-		default:
-			clean = string(s.nested([]byte(plain)))
-		}
+		clean := s.param(secretname.Normal(plainName), plain, oauth)
 		if clean != plain {
 			value = url.QueryEscape(clean)
 		}
 		parts[i] = s.String(name) + "=" + value
 	}
 	return []byte(strings.Join(parts, "&"))
+}
+
+// param scrubs the plain value of a query parameter or form field by its normal
+// name. In OAuth's exchange the code is a secret.
+func (s *Scrubber) param(n, value string, oauth bool) string {
+	switch {
+	case s.rules.steadyQuery[n]:
+		return string(steadyValue([]byte(value)))
+	case s.rules.secretParam(n), n == "code" && oauth:
+		return s.hide(value)
+	}
+	return string(s.nested([]byte(value)))
 }
 
 func unescape(text string) string {
@@ -216,14 +219,7 @@ func (s *Scrubber) Form(form url.Values) url.Values {
 		n := secretname.Normal(name)
 		list := make([]string, len(values))
 		for i, v := range values {
-			switch {
-			case s.rules.steadyQuery[n]:
-				list[i] = string(steadyValue([]byte(v)))
-			case s.rules.secretParam(n), n == "code" && (form.Has("grant_type") || form.Has("state")):
-				list[i] = s.hide(v)
-			default:
-				list[i] = string(s.nested([]byte(v)))
-			}
+			list[i] = s.param(n, v, form.Has("grant_type") || form.Has("state"))
 		}
 		out[string(s.nested([]byte(name)))] = list
 	}

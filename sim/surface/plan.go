@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/air/route"
 	"github.com/anvil-sim/anvil/sim"
 )
 
@@ -35,9 +36,7 @@ func newPlan(op *sim.Operation, refs *air.Value) *plan {
 			p.secrets[strings.ToLower(d.Name)] = op.Secret(d)
 		}
 	}
-	for _, s := range splitPath(op.Path) {
-		p.template = append(p.template, newSegment(s).names...)
-	}
+	p.template = route.NewTemplate(op.Path).Names()
 	p.declareQuery()
 	if op.Body != nil {
 		p.planBody(op.Body, refs)
