@@ -61,7 +61,7 @@ const (
 func ReadBundle(dir string) (*Bundle, error) {
 	text, err := os.ReadFile(filepath.Join(dir, airYAML))
 	if err != nil {
-		return nil, err
+		return nil, noBundle(dir, err)
 	}
 	b := &Bundle{}
 	if b.Tree, err = air.ReadTree(filepath.Join(dir, airYAML), text); err != nil {
@@ -83,6 +83,25 @@ func ReadBundle(dir string) (*Bundle, error) {
 	b.Sources, err = readSources(dir)
 	return b, err
 }
+
+// noBundle says of what is not the directory of a bundle what it is instead.
+func noBundle(dir string, err error) error {
+	switch info, statErr := os.Stat(dir); {
+	case errors.Is(statErr, fs.ErrNotExist):
+		return missingBundle(dir + " does not exist, want the directory of a bundle")
+	case statErr == nil && !info.IsDir():
+		return fmt.Errorf("%s is a file, want the directory of a bundle, as anvil-sim compile makes it", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return missingBundle(dir + " is no bundle: it has no " + airYAML)
+	}
+	return err
+}
+
+// missingBundle is the error of a directory that holds no bundle.
+type missingBundle string
+
+func (m missingBundle) Error() string { return string(m) }
+func (missingBundle) Unwrap() error   { return fs.ErrNotExist }
 
 // readJSON reads one of a bundle's own files; nil when it is not there.
 func readJSON(path string) (*api.Value, error) {

@@ -33,7 +33,8 @@ type Result struct {
 	Diagnostics []api.Diagnostic
 	Sources     []*api.File // the files that were read, by path
 	Found       int         // operations that the description holds
-	Compiled    int         // operations of the contract
+	Compiled    int         // operations of the contract that stand for one of the description
+	Aliases     int         // operations of the contract that answer for another one by POST
 }
 
 // Document checks the result and makes it a contract that can be served.
@@ -137,7 +138,8 @@ func compileFiles(files *api.Files, name string, opts *Options) (*Result, error)
 	if err := checkSize(tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &Result{Tree: tree, Diagnostics: diags.List, Sources: sources, Found: desc.Found, Compiled: len(c.ops)}, nil
+	aliases := len(c.ops) - len(desc.Operations)
+	return &Result{Tree: tree, Diagnostics: diags.List, Sources: sources, Found: desc.Found, Compiled: len(desc.Operations), Aliases: aliases}, nil
 }
 
 // run is the passes in their order.

@@ -22,13 +22,13 @@ func TestGuide(t *testing.T) {
 	if len(blocks) != 2 {
 		t.Fatalf("%d blocks of YAML, want 2", len(blocks))
 	}
-	if m, err := compile.ParseManifest("anvil.yaml", []byte(blocks[0][1])); err != nil || len(m.Overrides) != 3 {
-		t.Errorf("manifest: %v", err)
+	if m, err := compile.ParseManifest("anvil.yaml", []byte(blocks[0][1])); err != nil || len(m.Overrides) != 4 {
+		t.Errorf("manifest: %v, %v", m, err)
 	}
 	if _, err := compile.ParseProfile("profile.yaml", []byte(blocks[1][1])); err != nil {
 		t.Errorf("profile: %v", err)
 	}
-	code := regexp.MustCompile(`"((?:approval|auth|body|effect|idempotency|input|manifest|name|operation|paging|param|path|ref|response|source)/[a-z_]+)", `)
+	code := regexp.MustCompile(`"((?:approval|async|auth|body|effect|idempotency|input|manifest|name|operation|paging|param|path|ref|response|source)/[a-z_]+)", `)
 	found := 0
 	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,6 +89,9 @@ func (o *compileOptions) run(spec string) error {
 
 // refused adds what to do to the refusal of a description.
 func refused(spec string, err error) error {
+	if _, statErr := os.Stat(spec); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist, want an API description", spec)
+	}
 	var load *air.LoadError
 	if errors.As(err, &load) || errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -112,7 +116,11 @@ func earlierApprovals(dir string) ([]compile.Approval, error) {
 
 func (o *compileOptions) report(r *compile.Result, b *compile.Bundle, spec string) {
 	w := o.streams.Out
-	fmt.Fprintf(w, "%s: %d operations of %d, %d approved, %d file(s) read\n", o.out, r.Compiled, r.Found, len(b.Approvals), len(r.Sources))
+	also := ""
+	if r.Aliases > 0 {
+		also = fmt.Sprintf(", %d of them by POST too", r.Aliases)
+	}
+	fmt.Fprintf(w, "%s: %d operations of %d%s, %d approved, %d file(s) read\n", o.out, r.Compiled, r.Found, also, len(b.Approvals), len(r.Sources))
 	if o.verbose {
 		for _, d := range b.Diagnostics {
 			printDiagnostic(o.streams, d)

@@ -81,7 +81,8 @@ var wantVersion = regexp.MustCompile(`^(2\.0|3\.[01](\.\d+)?(-.*)?)$`)
 func (r *reader) version() error {
 	kind := Detect(r.root.v)
 	if kind == "" {
-		return fmt.Errorf("%s: neither openapi nor swagger stands at the top, want an OpenAPI 3.0 or 3.1 or a Swagger 2.0 description", r.root.file.Path)
+		return fmt.Errorf("%s: neither openapi nor swagger stands at the top%s, want an OpenAPI 3.0 or 3.1 or a Swagger 2.0 description",
+			r.root.file.Path, looksLike(r.root.v))
 	}
 	v := r.root.v.Get(kind)
 	version := v.Text() // a number when it is not in quotes
@@ -91,6 +92,30 @@ func (r *reader) version() error {
 	r.v2, r.v31 = kind == "swagger", strings.HasPrefix(version, "3.1")
 	r.out = &api.Description{Kind: kind}
 	return nil
+}
+
+// looksLike says what a file of another format seems to be.
+func looksLike(v *api.Value) string {
+	what := ""
+	switch info := v.Get("info"); {
+	case v.Is(canon.String) && strings.HasPrefix(v.Text(), "<"):
+		what = "XML"
+	case strings.HasPrefix(v.Get("kind").Text(), "discovery#"):
+		what = "a Google Discovery document"
+	case strings.Contains(info.Get("schema").Text(), "postman") || info.Get("_postman_id") != nil:
+		what = "a Postman collection"
+	case v.Get("log").Get("entries") != nil:
+		what = "a HAR file"
+	case v.Get("asyncapi") != nil:
+		what = "an AsyncAPI description"
+	case v.Get("swaggerVersion") != nil:
+		what = "a Swagger 1 description"
+	case v.Get("$schema") != nil:
+		what = "a JSON Schema"
+	default:
+		return ""
+	}
+	return " (it looks like " + what + ")"
 }
 
 func (r *reader) info() {

@@ -9,6 +9,7 @@
 package sample
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/compile/api"
@@ -87,10 +88,10 @@ func (m *Maker) one(name string, s *api.Value) *api.Value {
 // tell puts the value of a discriminator into the schema that it stands for.
 func tell(s *api.Value, key, kind string) *api.Value {
 	value := canon.NewString(kind)
+	if knows(s, key, kind) {
+		return s
+	}
 	if p := s.Get("properties").Get(key); p != nil && s.Get("allOf") == nil {
-		if p.Get("const") != nil {
-			return s
-		}
 		if refName(p) != "" {
 			p = canon.NewObject(canon.Member{Key: "anyOf", Value: canon.NewArray(p)})
 		}
@@ -103,6 +104,20 @@ func tell(s *api.Value, key, kind string) *api.Value {
 	field := object("type", canon.NewString("string"), "example", value)
 	part := object("type", canon.NewString("object"), "properties", object(key, field))
 	return s.With("allOf", canon.NewArray(append(all.Elems()[:len(all.Elems()):len(all.Elems())], part)...))
+}
+
+// knows reports whether a schema itself, or a part of it that is written out,
+// names other values for its discriminator than the one that was found.
+func knows(s *api.Value, key, kind string) bool {
+	for _, part := range append([]*api.Value{s}, s.Get("allOf").Elems()...) {
+		p := part.Get("properties").Get(key)
+		enum := p.Get("enum").Elems()
+		same := func(v *api.Value) bool { return v.Text() == kind }
+		if p.Get("const") != nil || len(enum) > 0 && !slices.ContainsFunc(enum, same) {
+			return true
+		}
+	}
+	return false
 }
 
 // discriminators remembers what tells the branches of a choice, or the heirs of
