@@ -4,6 +4,7 @@
 // process.
 //
 //	go run ./bench [--short] [--json] [--anvil-sim FILE] [--rounds N] [--secs S] [--conns 1,16,64]
+//	go run ./bench tape [--short] [--json] [--rounds N]   # loading recordings, beside go-vcr
 //
 // Targets take turns within each round. Compare the ratios: a rate belongs to
 // the machine and the minute.
@@ -48,6 +49,10 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return muxPart(ctx, args[1:], out)
 		case "part-provider":
 			return providerPart(in, out)
+		case "tape":
+			return tapeBench(ctx, args[1:], out, stderr)
+		case "part-tape":
+			return measureTapePart(ctx, args[1:], out)
 		}
 	}
 	return run(ctx, args, out, stderr)
