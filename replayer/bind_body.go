@@ -45,7 +45,13 @@ func (o *operation) recordedBody(r *tape.Request) *canon.Value {
 	return canon.NewObject(members...)
 }
 
+// decodeBody reads a recorded body as the contract declares it: what is declared to
+// be neither JSON nor a form is text, whatever it looks like. Beside that a recording
+// of a client that used another coding counts as what it means.
 func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
+	if o.textBody() {
+		return textValue(body)
+	}
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media = strings.ToLower(o.Body.ContentType)
@@ -66,7 +72,18 @@ func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
 	if v, err := canon.Parse(body, canon.Lenient); err == nil {
 		return v
 	}
-	return canon.NewString(strings.ToValidUTF8(string(body), "\uFFFD"))
+	return textValue(body)
+}
+
+func (o *operation) textBody() bool {
+	media := strings.ToLower(strings.TrimSpace(strings.Split(o.Body.ContentType, ";")[0]))
+	return !isJSON(media) && media != "application/x-www-form-urlencoded" && media != "multipart/form-data"
+}
+
+// textValue is a text as the simulator carries it, with its way of writing what is
+// no UTF-8.
+func textValue(body []byte) *canon.Value {
+	return canon.NewString(canon.Unquote(canon.AppendString(nil, body)))
 }
 
 func (o *operation) fieldSchema(name string) *air.Value {
