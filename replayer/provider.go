@@ -97,7 +97,7 @@ func (p *Provider) add(it *tape.Interaction) {
 	if b.op != nil && b.op.paged && p.join(c, b) {
 		return
 	}
-	p.deck.add(c)
+	p.deck.add(c, b.asked)
 }
 
 // bind ties an interaction to its operation; nil when the contract has none.
@@ -165,7 +165,7 @@ func (p *Provider) join(c *card, b *bound) (joined bool) {
 	p.chains = append(p.chains, ch)
 	p.heads[key] = append(p.heads[key], ch)
 	c.pages = ch
-	p.deck.add(c)
+	p.deck.add(c, b.asked)
 	return true
 }
 
