@@ -35,18 +35,21 @@ type tapeLoad struct {
 	What    string  `json:"what"`
 	Seconds float64 `json:"seconds"`
 	OfGoVCR float64 `json:"of_go_vcr,omitempty"` // median of the ratios within a round
+	CPU     float64 `json:"cpu_seconds"`
+	CPUOf   float64 `json:"cpu_of_go_vcr,omitempty"`
 	PeakMB  float64 `json:"peak_mb"`
 	OfFile  float64 `json:"peak_of_file"` // peak memory by the size of the file
 
-	seconds, ratios, peaks []float64
+	seconds, ratios, cpus, cpuRatios, peaks []float64
 }
 
 // A tapeLookup is what one recorded answer costs in a tape of so many.
 type tapeLookup struct {
 	Interactions int     `json:"interactions"`
 	Micros       float64 `json:"micros"`
+	CPU          float64 `json:"cpu_micros"`
 
-	micros []float64
+	micros, cpus []float64
 }
 
 // tapeSettings are the flags of "bench tape".
@@ -122,20 +125,8 @@ func measureTape(ctx context.Context, s tapeSettings, dir string, stderr *os.Fil
 		return nil, err
 	}
 	for range s.rounds {
-		for _, l := range rep.Loads {
-			if err := l.measure(ctx, stderr, l.What, file, rep.Loads[0]); err != nil {
-				return nil, err
-			}
-		}
-		if err := rep.Body.measure(ctx, stderr, "replay", large, nil); err != nil {
+		if err := rep.round(ctx, stderr, file, large); err != nil {
 			return nil, err
-		}
-		for _, l := range rep.Lookups {
-			p, err := tapePart(ctx, stderr, "lookup", strconv.Itoa(l.Interactions))
-			if err != nil {
-				return nil, err
-			}
-			l.micros = append(l.micros, p.Seconds*1e6)
 		}
 	}
 	for _, l := range rep.Loads {
@@ -143,9 +134,29 @@ func measureTape(ctx context.Context, s tapeSettings, dir string, stderr *os.Fil
 	}
 	rep.Body.finish(bodySize)
 	for _, l := range rep.Lookups {
-		l.Micros = median(l.micros)
+		l.Micros, l.CPU = median(l.micros), median(l.cpus)
 	}
 	return rep, nil
+}
+
+// round measures everything once, in turns.
+func (rep *tapeReport) round(ctx context.Context, stderr *os.File, file, large string) error {
+	for _, l := range rep.Loads {
+		if err := l.measure(ctx, stderr, l.What, file, rep.Loads[0]); err != nil {
+			return err
+		}
+	}
+	if err := rep.Body.measure(ctx, stderr, "replay", large, nil); err != nil {
+		return err
+	}
+	for _, l := range rep.Lookups {
+		p, err := tapePart(ctx, stderr, "lookup", strconv.Itoa(l.Interactions))
+		if err != nil {
+			return err
+		}
+		l.micros, l.cpus = append(l.micros, p.Seconds*1e6), append(l.cpus, p.CPU*1e6)
+	}
+	return nil
 }
 
 func (l *tapeLoad) measure(ctx context.Context, stderr *os.File, what, file string, limit *tapeLoad) error {
@@ -153,15 +164,17 @@ func (l *tapeLoad) measure(ctx context.Context, stderr *os.File, what, file stri
 	if err != nil {
 		return err
 	}
-	l.seconds, l.peaks = append(l.seconds, p.Seconds), append(l.peaks, p.PeakMB)
+	l.seconds, l.cpus, l.peaks = append(l.seconds, p.Seconds), append(l.cpus, p.CPU), append(l.peaks, p.PeakMB)
 	if limit != nil {
 		l.ratios = append(l.ratios, p.Seconds/limit.seconds[len(limit.seconds)-1])
+		l.cpuRatios = append(l.cpuRatios, p.CPU/limit.cpus[len(limit.cpus)-1])
 	}
 	return nil
 }
 
 func (l *tapeLoad) finish(size int64) {
 	l.Seconds, l.OfGoVCR, l.PeakMB = median(l.seconds), median(l.ratios), median(l.peaks)
+	l.CPU, l.CPUOf = median(l.cpus), median(l.cpuRatios)
 	l.OfFile = l.PeakMB * (1 << 20) / float64(size)
 }
 
@@ -183,14 +196,14 @@ func tapePart(ctx context.Context, stderr *os.File, what, arg string) (p tapeMea
 func (rep *tapeReport) table(out io.Writer) error {
 	fmt.Fprintf(out, "a go-vcr tape of %.1f MB, %d interactions; %d rounds\n\n", float64(rep.Bytes)/(1<<20), rep.Interactions, rep.Rounds)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "load\tseconds\tof go-vcr\tpeak MB\tpeak of file\t")
+	fmt.Fprintln(w, "load\tseconds\tof go-vcr\tCPU seconds\tof go-vcr\tpeak MB\tpeak of file\t")
 	for _, l := range rep.Loads {
-		fmt.Fprintf(w, "%s\t%.3f\t%.2f\t%.0f\t%.1f\t\n", l.What, l.Seconds, l.OfGoVCR, l.PeakMB, l.OfFile)
+		fmt.Fprintf(w, "%s\t%.3f\t%.2f\t%.3f\t%.2f\t%.0f\t%.1f\t\n", l.What, l.Seconds, l.OfGoVCR, l.CPU, l.CPUOf, l.PeakMB, l.OfFile)
 	}
-	fmt.Fprintf(w, "one large body, %s\t%.3f\t-\t%.0f\t%.1f\t\n", rep.Body.What, rep.Body.Seconds, rep.Body.PeakMB, rep.Body.OfFile)
-	fmt.Fprintln(w, "\t\t\t\t\nlook-up in\tus\t\t\t\t")
+	fmt.Fprintf(w, "one large body, %s\t%.3f\t-\t%.3f\t-\t%.0f\t%.1f\t\n", rep.Body.What, rep.Body.Seconds, rep.Body.CPU, rep.Body.PeakMB, rep.Body.OfFile)
+	fmt.Fprintln(w, "\t\t\t\t\t\t\nlook-up in\tus\tCPU us\t\t\t\t\t")
 	for _, l := range rep.Lookups {
-		fmt.Fprintf(w, "%d\t%.1f\t\t\t\t\n", l.Interactions, l.Micros)
+		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t\t\t\t\t\n", l.Interactions, l.Micros, l.CPU)
 	}
 	return w.Flush()
 }

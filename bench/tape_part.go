@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dnaeon/go-vcr/v2/cassette"
@@ -23,6 +24,7 @@ import (
 // A tapeMeasure is what a part of the tape benchmark says.
 type tapeMeasure struct {
 	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu_seconds"` // of all threads; what others do on the machine changes it least
 	PeakMB  float64 `json:"peak_mb"`
 }
 
@@ -31,49 +33,64 @@ func measureTapePart(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) != 2 {
 		return fmt.Errorf("part-tape wants WHAT and ARG, got %q", args)
 	}
-	part, ok := map[string]func(context.Context, string) (float64, error){
+	part, ok := map[string]func(context.Context, string) (tapeMeasure, error){
 		"go-vcr": loadGoVCR, "yaml.v3": loadYAML, "anvil": loadAnvil, "replay": replayBody, "lookup": lookup,
 	}[args[0]]
 	if !ok {
 		return fmt.Errorf("part-tape has no %q", args[0])
 	}
-	seconds, err := part(ctx, args[1])
+	before := cpuSeconds()
+	m, err := part(ctx, args[1])
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(tapeMeasure{seconds, peakMB()})
+	if m.CPU == 0 {
+		m.CPU = cpuSeconds() - before
+	}
+	m.PeakMB = peakMB()
+	return json.NewEncoder(out).Encode(m)
 }
 
-func loadGoVCR(_ context.Context, file string) (float64, error) {
+// cpuSeconds is what this process has used so far, 0 where that is not to be had.
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+func loadGoVCR(_ context.Context, file string) (m tapeMeasure, err error) {
 	began := time.Now()
 	c, err := cassette.Load(strings.TrimSuffix(file, ".yaml"))
-	took := time.Since(began).Seconds()
+	m.Seconds = time.Since(began).Seconds()
 	if err == nil && len(c.Interactions) == 0 {
 		err = errors.New("go-vcr loads no interaction")
 	}
-	return took, err
+	return m, err
 }
 
-func loadYAML(_ context.Context, file string) (float64, error) {
+func loadYAML(_ context.Context, file string) (m tapeMeasure, err error) {
 	began := time.Now()
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	var doc yaml.Node
 	err = yaml.Unmarshal(data, &doc)
-	return time.Since(began).Seconds(), err
+	m.Seconds = time.Since(began).Seconds()
+	return m, err
 }
 
 // loadAnvil loads and indexes.
-func loadAnvil(_ context.Context, file string) (float64, error) {
+func loadAnvil(_ context.Context, file string) (m tapeMeasure, err error) {
 	began := time.Now()
 	player, err := openTape(file)
-	took := time.Since(began).Seconds()
+	m.Seconds = time.Since(began).Seconds()
 	if err == nil && player.Stats().Interactions == 0 {
 		err = errors.New("the tape has no interaction")
 	}
-	return took, err
+	return m, err
 }
 
 func openTape(file string) (*replayer.Player, error) {
@@ -85,39 +102,39 @@ func openTape(file string) (*replayer.Player, error) {
 }
 
 // replayBody loads a tape, serves it and fetches what it recorded, in one process.
-func replayBody(ctx context.Context, file string) (float64, error) {
+func replayBody(ctx context.Context, file string) (m tapeMeasure, err error) {
 	began := time.Now()
 	player, err := openTape(file)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	server, err := replayer.Listen(serving, "127.0.0.1:0", player, nil)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(serving) }()
 	resp, err := http.Get(server.URL() + "/file")
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	n, err := io.Copy(io.Discard, resp.Body)
-	took := time.Since(began).Seconds()
+	m.Seconds = time.Since(began).Seconds()
 	if err = errors.Join(err, resp.Body.Close()); err == nil && (resp.StatusCode != http.StatusOK || n == 0) {
 		err = fmt.Errorf("%s with %d bytes", resp.Status, n)
 	}
 	stop()
-	return took, errors.Join(err, <-ended)
+	return m, errors.Join(err, <-ended)
 }
 
 // lookup is the time of one answer of a tape with so many interactions, asked in
 // an order that no cache likes.
-func lookup(_ context.Context, size string) (float64, error) {
+func lookup(_ context.Context, size string) (m tapeMeasure, err error) {
 	n, err := strconv.Atoi(size)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	t := &tape.Tape{Name: "bench", Format: tape.GoVCR1}
 	for i := range n {
@@ -128,17 +145,17 @@ func lookup(_ context.Context, size string) (float64, error) {
 	}
 	player, err := replayer.NewPlayer([]*tape.Tape{t}, &replayer.Options{AfterLast: replayer.AfterLoop})
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	runtime.GC()
 	const calls, stride = 100_000, 7919 // a prime
-	began := time.Now()
+	began, before := time.Now(), cpuSeconds()
 	for i := range calls {
 		if _, err := player.Answer(&t.Interactions[i*stride%n].Request); err != nil {
-			return 0, err
+			return m, err
 		}
 	}
-	return time.Since(began).Seconds() / calls, nil
+	return tapeMeasure{Seconds: time.Since(began).Seconds() / calls, CPU: (cpuSeconds() - before) / calls}, nil
 }
 
 // peakMB is the most memory that this process held. What the runtime took from
