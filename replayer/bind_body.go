@@ -2,6 +2,7 @@ package replayer
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -49,7 +50,10 @@ func (o *operation) recordedBody(r *tape.Request) *canon.Value {
 // be neither JSON nor a form is text, whatever it looks like. Beside that a recording
 // of a client that used another coding counts as what it means.
 func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
-	if o.textBody() {
+	switch media := o.declaredMedia(); {
+	case binaryMedia(media):
+		return canon.NewString(base64.StdEncoding.EncodeToString(body))
+	case !isJSON(media) && media != "application/x-www-form-urlencoded" && media != "multipart/form-data":
 		return textValue(body)
 	}
 	media, params, err := mime.ParseMediaType(contentType)
@@ -75,9 +79,19 @@ func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
 	return textValue(body)
 }
 
-func (o *operation) textBody() bool {
-	media := strings.ToLower(strings.TrimSpace(strings.Split(o.Body.ContentType, ";")[0]))
-	return !isJSON(media) && media != "application/x-www-form-urlencoded" && media != "multipart/form-data"
+func (o *operation) declaredMedia() string {
+	return strings.ToLower(strings.TrimSpace(strings.Split(o.Body.ContentType, ";")[0]))
+}
+
+// binaryMedia tells the content types that the simulator carries as base64.
+func binaryMedia(media string) bool {
+	switch media {
+	case "application/octet-stream", "application/pdf", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar",
+		"application/protobuf", "application/x-protobuf":
+		return true
+	}
+	family, _, _ := strings.Cut(media, "/")
+	return (family == "image" || family == "audio" || family == "video" || family == "font") && !strings.HasSuffix(media, "+xml")
 }
 
 // textValue is a text as the simulator carries it, with its way of writing what is
