@@ -5,6 +5,7 @@
 //	                         bytes, and beside bare round trips over the pipes of a provider process
 //	go run ./bench start     time to the first answer, memory under load, one slow answer among many
 //	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
+//	go run ./bench tape      recordings loaded, indexed and asked beside go-vcr and yaml.v3
 //	go run ./bench compile   the compiler beside a bare parse of the same description
 //	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
 //
@@ -56,6 +57,10 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return muxPart(ctx, args[1:], out)
 		case "part-provider":
 			return providerPart(in, out)
+		case "tape":
+			return tapeBench(ctx, args[1:], out, stderr)
+		case "part-tape":
+			return measureTapePart(ctx, args[1:], out)
 		case "start":
 			return startRun(ctx, args[1:], out, stderr)
 		case "soak":

@@ -2,7 +2,10 @@ package recorder
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -293,4 +297,95 @@ func TestProvider(t *testing.T) {
 	if n := strings.Count(string(data), "\n"); n != 4 || !strings.Contains(string(data), "ANVIL-SECRET-0002") {
 		t.Errorf("got\n%s", data)
 	}
+}
+
+// hidden are the ways in which a token is written so that a plain search of a file
+// does not find it.
+func hidden(token string) map[string]string {
+	percent, escaped := "", ""
+	for i := range len(token) {
+		percent += fmt.Sprintf("%%%02x", token[i])
+		escaped += fmt.Sprintf(`\u%04x`, token[i])
+	}
+	return map[string]string{"percent": percent, "escaped": escaped, "base64": base64.StdEncoding.EncodeToString([]byte("a key: " + token)), "base64url": base64.RawURLEncoding.EncodeToString([]byte(token + "?>"))}
+}
+
+// A token that is written in another way is not on the tape either: it is replaced,
+// or its exchange is refused.
+func TestNoSecretInDisguise(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch kind := r.Header.Get("Content-Type"); kind {
+		case "text/event-stream":
+			w.Header().Set("Content-Type", kind)
+			fmt.Fprintf(w, "event: token\ndata: %s\n\n", body)
+		default:
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = z.Write(body)
+			_ = z.Close()
+		}
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tape.yaml")
+	refused := 0
+	rec := open(t, path, &Options{TempDir: dir, Random: strings.NewReader(strings.Repeat("k", 1<<16)), Warn: func(error) { refused++ }})
+	base, _ := proxy(t, rec, srv.URL, ProxyOptions{})
+	calls := 0
+	send := func(target, kind, body string) {
+		t.Helper()
+		calls++
+		if got := get(t, rawClient(t), "POST", base+target, kind, body); got.Status != 200 {
+			t.Fatalf("%s: %+v", target, got)
+		}
+	}
+	for i, token := range secrets() {
+		h := hidden(token)
+		send(fmt.Sprintf("/%d?q=%s", i, h["percent"]), "application/json", `{"plain":"see `+token+`"}`)
+		send(fmt.Sprintf("/%d/%s", i, h["percent"]), "application/json", `{"note":"`+h["escaped"]+`"}`)
+		send(fmt.Sprintf("/%d/form", i), "application/x-www-form-urlencoded", "note="+h["percent"])
+		send(fmt.Sprintf("/%d/base64", i), "application/json", `{"file":"`+h["base64"]+`"}`)
+		send(fmt.Sprintf("/%d/url64", i), "text/plain", h["base64url"])
+		send(fmt.Sprintf("/%d/stream", i), "text/event-stream", token)
+	}
+	closed(t, rec)
+	list := load(t, path)
+	if len(list)+refused < calls || len(list) == 0 {
+		t.Errorf("%d exchanges on the tape and %d refused, of %d", len(list), refused, calls)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := revealed(string(data))
+	for _, s := range secrets() {
+		if at := strings.Index(text, s[len(s)-12:]); at >= 0 {
+			t.Errorf("%s is on the tape: %.120q", s, text[max(0, at-60):])
+		}
+	}
+}
+
+// revealed is a text with all that is percent-encoded, escaped or base64 beside it.
+func revealed(text string) string {
+	var b strings.Builder
+	b.WriteString(text)
+	plain := regexp.MustCompile(`%[0-9a-fA-F]{2}`).ReplaceAllStringFunc(text, func(s string) string {
+		raw, _ := hex.DecodeString(s[1:])
+		return string(raw)
+	})
+	b.WriteString(plain)
+	b.WriteString(regexp.MustCompile(`\\+u[0-9a-fA-F]{4}`).ReplaceAllStringFunc(text, func(s string) string {
+		raw, _ := hex.DecodeString(s[len(s)-2:])
+		return string(raw)
+	}))
+	for _, s := range regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}`).FindAllString(plain, -1) {
+		for skip := range 4 {
+			if raw, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(s[skip : len(s)-(len(s)-skip)%4])); err == nil {
+				b.Write(raw)
+			}
+		}
+	}
+	return b.String()
 }

@@ -2,6 +2,7 @@ package replayer
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -45,7 +46,16 @@ func (o *operation) recordedBody(r *tape.Request) *canon.Value {
 	return canon.NewObject(members...)
 }
 
+// decodeBody reads a recorded body as the contract declares it: what is declared to
+// be neither JSON nor a form is text, whatever it looks like. Beside that a recording
+// of a client that used another coding counts as what it means.
 func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
+	switch media := o.declaredMedia(); {
+	case binaryMedia(media):
+		return canon.NewString(base64.StdEncoding.EncodeToString(body))
+	case !isJSON(media) && media != "application/x-www-form-urlencoded" && media != "multipart/form-data":
+		return textValue(body)
+	}
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media = strings.ToLower(o.Body.ContentType)
@@ -66,7 +76,28 @@ func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
 	if v, err := canon.Parse(body, canon.Lenient); err == nil {
 		return v
 	}
-	return canon.NewString(strings.ToValidUTF8(string(body), "\uFFFD"))
+	return textValue(body)
+}
+
+func (o *operation) declaredMedia() string {
+	return strings.ToLower(strings.TrimSpace(strings.Split(o.Body.ContentType, ";")[0]))
+}
+
+// binaryMedia tells the content types that the simulator carries as base64.
+func binaryMedia(media string) bool {
+	switch media {
+	case "application/octet-stream", "application/pdf", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar",
+		"application/protobuf", "application/x-protobuf":
+		return true
+	}
+	family, _, _ := strings.Cut(media, "/")
+	return (family == "image" || family == "audio" || family == "video" || family == "font") && !strings.HasSuffix(media, "+xml")
+}
+
+// textValue is a text as the simulator carries it, with its way of writing what is
+// no UTF-8.
+func textValue(body []byte) *canon.Value {
+	return canon.NewString(canon.Unquote(canon.AppendString(nil, body)))
 }
 
 func (o *operation) fieldSchema(name string) *air.Value {

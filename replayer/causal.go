@@ -94,10 +94,12 @@ func unquoted(value string) string {
 	return value
 }
 
+const longestName = 256
+
 // names reports whether a text can name one thing: it has a digit, is long enough
 // not to be there by chance (3 characters, 4 for a number), and is no date.
 func names(text string) bool {
-	if len(text) < 3 || len(text) > 256 || !strings.ContainsAny(text, "0123456789") {
+	if len(text) < 3 || len(text) > longestName || !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
 	if strings.Trim(text, "0123456789.") == "" {
@@ -127,6 +129,20 @@ func eachValue(it *tape.Interaction, yield func([]byte)) {
 	}
 }
 
+// canName reports whether JSON text may stand for what [names] takes: most texts of
+// an answer do not, and need no look.
+func canName(text []byte) bool {
+	if len(text) < 3 || len(text) > longestName*6 {
+		return false
+	}
+	for _, c := range text {
+		if c >= '0' && c <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
 // scanValues goes through JSON text without checking it. Strings with escapes are
 // decoded when they are valid.
 func scanValues(text []byte, yield func([]byte)) {
@@ -145,9 +161,11 @@ func scanValues(text []byte, yield func([]byte)) {
 			if end >= len(text) {
 				return
 			}
-			if inner := text[i+1 : end]; !escaped {
+			switch inner := text[i+1 : end]; {
+			case !canName(inner):
+			case !escaped:
 				yield(inner)
-			} else if canon.Valid(text[i : end+1]) {
+			case canon.Valid(text[i : end+1]):
 				yield([]byte(canon.Unquote(text[i : end+1])))
 			}
 			i = end + 1
@@ -156,7 +174,9 @@ func scanValues(text []byte, yield func([]byte)) {
 			for end < len(text) && strings.IndexByte("0123456789.eE+-", text[end]) >= 0 {
 				end++
 			}
-			yield(text[i:end])
+			if canName(text[i:end]) {
+				yield(text[i:end])
+			}
 			i = end
 		default:
 			i++

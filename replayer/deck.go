@@ -74,9 +74,8 @@ func newDeck(o *Options, read func(*card) *asked) (*deck, error) {
 	return d, nil
 }
 
-// add puts a card at the end.
-func (d *deck) add(c *card) {
-	a := d.read(c)
+// add puts a card at the end; a is its request, which is not kept.
+func (d *deck) add(c *card, a *asked) {
 	c.pos, c.key, c.idem = len(d.cards), a.matchKey(d.rules), a.key
 	if c.pages != nil && c.pages.head != nil {
 		c.key[0] ^= 0xFF // no request that begins a query may find it

@@ -134,11 +134,7 @@ func (o *operation) readNext(p *page, it *tape.Interaction, body *canon.Value, s
 	if strings.Contains(cursor, "?") || strings.Contains(cursor, "://") {
 		cursor = o.cursorOfURL(cursor)
 	}
-	if t := o.position(body).Get("total"); t.Is(canon.Number) {
-		if n, err := strconv.ParseInt(t.Text(), 10, 64); err == nil && n >= 0 {
-			p.total = &n
-		}
-	}
+	p.total = o.totalOf(body)
 	if cursor != "" {
 		p.next, p.more = &cursor, true
 		return
@@ -159,6 +155,19 @@ func (o *operation) readNext(p *page, it *tape.Interaction, body *canon.Value, s
 		}
 		p.done = len(p.items) < n || len(p.items) == 0 || !o.counts()
 	}
+}
+
+// totalOf is how many items a recorded page says there are in all: in its block of
+// the position, else at the top, which is where the simulator writes it.
+func (o *operation) totalOf(body *canon.Value) *int64 {
+	for _, v := range []*canon.Value{o.position(body), body} {
+		if t := v.Get("total"); t.Is(canon.Number) {
+			if n, err := strconv.ParseInt(t.Text(), 10, 64); err == nil && n >= 0 {
+				return &n
+			}
+		}
+	}
+	return nil
 }
 
 // position is the block of a recorded page that says where it stands, nil for

@@ -34,12 +34,15 @@ func newPlayer(tapes []*tape.Tape, o *Options, hosts bool) (*Player, error) {
 			}
 		}
 	}
+	var room []field
 	for _, t := range tapes {
 		for _, it := range t.Interactions {
 			if !it.HTTP() {
 				return nil, fmt.Errorf("%s: a %s holds what a provider was asked and no HTTP; answer from it with 'anvil-sim provider cassette'", t.Name, t.Format)
 			}
-			d.add(&card{it: it})
+			a := readInto(room, &it.Request, hosts)
+			room = a.fields
+			d.add(&card{it: it}, a)
 		}
 	}
 	if d.order == OrderCausal {

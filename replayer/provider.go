@@ -61,9 +61,7 @@ func NewProvider(tapes []*tape.Tape, doc *air.Document, o *Options) (*Provider, 
 	}
 	for _, t := range tapes {
 		for _, it := range t.Interactions {
-			if err := p.add(it); err != nil {
-				return nil, err
-			}
+			p.add(it)
 		}
 	}
 	if d.order == OrderCausal {
@@ -90,20 +88,16 @@ func (p *Provider) bound(it *tape.Interaction) error {
 }
 
 // add puts an interaction into the deck, a page into its chain.
-func (p *Provider) add(it *tape.Interaction) error {
+func (p *Provider) add(it *tape.Interaction) {
 	b := p.cards[it]
 	if b == nil {
-		return nil // apart
+		return // apart
 	}
 	c := &card{it: it}
-	if b.op != nil && b.op.paged {
-		joined, err := p.join(c, b)
-		if joined || err != nil {
-			return err
-		}
+	if b.op != nil && b.op.paged && p.join(c, b) {
+		return
 	}
-	p.deck.add(c)
-	return nil
+	p.deck.add(c, b.asked)
 }
 
 // bind ties an interaction to its operation; nil when the contract has none.
@@ -133,25 +127,26 @@ func bare(req *provider.Request) *operation {
 // join puts a page into the chain that it continues, or begins one. It is false
 // for what is no page; an error in place of a page belongs to the chain that was
 // to be continued.
-func (p *Provider) join(c *card, b *bound) (joined bool, err error) {
+func (p *Provider) join(c *card, b *bound) (joined bool) {
+	// A page whose body cannot be read is asked for like a single answer, and says so.
 	read, err := b.op.readPage(c.it, b.size)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", c.it.Place(), err)
+		return false
 	}
 	key := b.asked.matchKey(p.deck.rules)
 	ch := p.continued(key, b)
 	if read == nil {
 		if ch == nil {
-			return false, nil
+			return false
 		}
 		ch.bumps = append(ch.bumps, bump{at: len(ch.items), it: c.it})
 		ch.its = append(ch.its, c.it)
 		ch.from = append(ch.from, len(ch.items))
-		return true, nil
+		return true
 	}
 	if ch != nil {
 		ch.add(c.it, read)
-		return true, nil
+		return true
 	}
 	ch = &chain{id: len(p.chains), head: b.cursor, exact: p.deck.rules.keeps(b.op.ID, &field{class: "cursor"})}
 	ch.numeric = b.op.counts() && (read.next == nil || isNumber(*read.next)) && (b.cursor == nil || isNumber(*b.cursor))
@@ -170,8 +165,8 @@ func (p *Provider) join(c *card, b *bound) (joined bool, err error) {
 	p.chains = append(p.chains, ch)
 	p.heads[key] = append(p.heads[key], ch)
 	c.pages = ch
-	p.deck.add(c)
-	return true, nil
+	p.deck.add(c, b.asked)
+	return true
 }
 
 func isNumber(text string) bool {

@@ -162,6 +162,23 @@ func TestProviderFailures(t *testing.T) {
 	}
 }
 
+// A page that cannot be read is a miss when it is asked for, and no end of the rest.
+func TestUnreadablePage(t *testing.T) {
+	rec := tapeOf(t, `GET /tickets?limit=2 -> {"data":[1,2],"meta":{"next":""}}`, "GET /tickets/7 -> 7")
+	rec.Interactions[0].Response.Header = tape.Header{{Name: "Content-Encoding", Value: "gzip"}}
+	rec.Interactions[0].Response.Body = []byte("\x1f\x8bnot gzip")
+	p, err := replayer.NewProvider([]*tape.Tape{rec}, contract(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := invoke(t, p, "tickets.get path.id=7"); got != `{"ok":true,"result":7}` {
+		t.Error(got)
+	}
+	if got := invoke(t, p, "tickets.list page - 2"); got != "[not_kept]" {
+		t.Error(got)
+	}
+}
+
 // walk pages through a query and returns the items, and how it ended.
 func walk(t *testing.T, p provider.Provider, text string, size int) string {
 	t.Helper()

@@ -16,9 +16,15 @@ import (
 
 // readRequest brings an HTTP request into comparable form without a contract.
 // withHost compares the host by default.
-func readRequest(r *tape.Request, withHost bool) *asked {
+func readRequest(r *tape.Request, withHost bool) *asked { return readInto(nil, r, withHost) }
+
+// readInto is readRequest with the room of fields that nobody needs any more.
+func readInto(room []field, r *tape.Request, withHost bool) *asked {
+	if room == nil {
+		room = make([]field, 0, 16)
+	}
 	origin, path, query := splitURL(r.URL)
-	a := &asked{op: r.Method + " " + path, group: r.Method, key: idempotencyKey(r.Header)}
+	a := &asked{op: r.Method + " " + path, group: r.Method, key: idempotencyKey(r.Header), fields: room[:0]}
 	a.fields = append(a.fields, field{class: "host", value: string(canon.AppendString(nil, origin)), always: withHost})
 	a.text("path", "", path)
 	for _, p := range parseQuery(query) {

@@ -12,11 +12,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	vcrrecorder "github.com/dnaeon/go-vcr/v2/recorder"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/anvil-sim/anvil/recorder"
@@ -76,14 +78,17 @@ type view struct {
 	Trailer http.Header
 }
 
+func calls() []string {
+	return []string{"GET /plain?a=1&a=2", "GET /gzip", "GET /events", "GET /binary", "GET /trailer", "GET /teapot", "GET /moved", "GET /nothing", "HEAD /plain", "POST /echo"}
+}
+
 // look makes the calls and says what a client sees that undoes nothing.
 func look(t *testing.T, base string) (list []view) {
 	t.Helper()
 	tr := &http.Transport{DisableCompression: true}
 	defer tr.CloseIdleConnections()
 	client := &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	calls := []string{"GET /plain?a=1&a=2", "GET /gzip", "GET /events", "GET /binary", "GET /trailer", "GET /teapot", "GET /moved", "GET /nothing", "HEAD /plain", "POST /echo"}
-	for _, call := range calls {
+	for _, call := range calls() {
 		method, path, _ := strings.Cut(call, " ")
 		var body io.Reader
 		if method == "POST" {
@@ -118,50 +123,95 @@ func look(t *testing.T, base string) (list []view) {
 	return list
 }
 
-// Record a real server, replay the tape: the client sees the same.
+// Record a real server, replay the tape: the client sees the same, go-vcr's own
+// recorder replays it too, and a second recording is the same file.
 func TestRecordReplayEqual(t *testing.T) {
 	for _, h2 := range []bool{false, true} {
 		srv := httptest.NewUnstartedServer(realAPI(t))
 		srv.EnableHTTP2 = h2
 		srv.StartTLS()
-		pool := x509.NewCertPool()
-		pool.AddCert(srv.Certificate())
-		file := filepath.Join(t.TempDir(), "tape.yaml")
-		rec, err := recorder.Open(file, &recorder.Options{Warn: func(err error) { t.Error(err) }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		target, err := url.Parse(srv.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proxy, err := recorder.NewProxy(rec, recorder.ProxyOptions{Target: target, TLS: &tls.Config{RootCAs: pool}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- proxy.Serve(ctx, l, time.Minute) }()
-		want := look(t, "http://"+l.Addr().String())
-		stop()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
-		if err := rec.Close(); err != nil {
-			t.Fatal(err)
-		}
+		file, want := recorded(t, srv, look)
+		again, _ := recorded(t, srv, look)
 		srv.Close()
-		if diff := cmp.Diff(want, replayed(t, file)); diff != "" {
+		if diff := cmp.Diff(want, replayed(t, file, look)); diff != "" {
 			t.Errorf("HTTP/2 %v:\n%s", h2, diff)
+		}
+		first, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, err := os.ReadFile(again); err != nil || !bytes.Equal(first, second) {
+			t.Errorf("HTTP/2 %v: the second recording differs: %v\n%s", h2, err, cmp.Diff(string(first), string(second)))
+		}
+		byGoVCR(t, file, srv.URL, want)
+	}
+}
+
+// recorded runs a client through a recording proxy.
+func recorded[V any](t *testing.T, srv *httptest.Server, client func(*testing.T, string) V) (file string, seen V) {
+	t.Helper()
+	pool := x509.NewCertPool()
+	if srv.Certificate() != nil {
+		pool.AddCert(srv.Certificate())
+	}
+	dir := t.TempDir()
+	file = filepath.Join(dir, "tape.yaml")
+	rec, err := recorder.Open(file, &recorder.Options{TempDir: dir, Warn: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, err := recorder.NewProxy(rec, recorder.ProxyOptions{Target: target, TLS: &tls.Config{RootCAs: pool}, Timeout: proxyTimeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- proxy.Serve(ctx, l, time.Minute) }()
+	seen = client(t, "http://"+l.Addr().String())
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file, seen
+}
+
+// byGoVCR asks go-vcr's own recorder for what is on a tape.
+func byGoVCR(t *testing.T, file, base string, want []view) {
+	t.Helper()
+	theirs, err := vcrrecorder.NewAsMode(strings.TrimSuffix(file, ".yaml"), vcrrecorder.ModeReplaying, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, call := range calls() {
+		method, path, _ := strings.Cut(call, " ")
+		req, err := http.NewRequest(method, base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := theirs.RoundTrip(req)
+		if err != nil {
+			t.Errorf("go-vcr: %s: %v", call, err)
+			continue
+		}
+		if body, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != want[i].Status || string(body) != want[i].Body {
+			t.Errorf("go-vcr: %s: %d %.60q, want %d %.60q", call, resp.StatusCode, body, want[i].Status, want[i].Body)
 		}
 	}
 }
 
-func replayed(t *testing.T, file string) []view {
+// replayed runs a client against a tape.
+func replayed[V any](t *testing.T, file string, client func(*testing.T, string) V) V {
 	t.Helper()
 	tapes, err := tape.Load(file)
 	if err != nil {
@@ -178,7 +228,7 @@ func replayed(t *testing.T, file string) []view {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx) }()
-	got := look(t, server.URL())
+	got := client(t, server.URL())
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

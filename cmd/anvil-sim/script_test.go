@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -34,9 +35,20 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(e.WorkDir+"/chinook.db", fixture, 0o600)
+			return errors.Join(os.WriteFile(e.WorkDir+"/chinook.db", fixture, 0o600), os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")))
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"gobuild": goBuild},
 	})
+}
+
+// goBuild is `gobuild COMMAND`: the other program of this module, on the PATH.
+func goBuild(ts *testscript.TestScript, _ bool, args []string) {
+	bin := ts.MkAbs("bin")
+	out, err := exec.Command("go", "build", "-o", bin+"/", "../"+args[0]).CombinedOutput()
+	if err != nil {
+		ts.Fatalf("go build %s: %v\n%s", args[0], err, out)
+	}
+	ts.Setenv("PATH", bin+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
 // makeDB is `makedb SQL-FILE FILE`: unlike an import it takes any SQL.

@@ -309,6 +309,9 @@ func (o *serveOptions) closeState(ctx context.Context, st *state) error {
 	if err := st.close(o.hard); err != nil && !died {
 		o.report(err)
 	}
+	if st.cut != nil && st.cut() && o.hard.Err() == nil {
+		o.say("the state provider did not end after its shutdown and was killed; whatever it would have said in the end is lost")
+	}
 	if died || st.exit == nil || st.exit() <= 0 || st.exit() >= 128 {
 		return nil
 	}

@@ -33,6 +33,7 @@ type state struct {
 	died <-chan struct{} // closed when the provider process ends; nil without one
 	err  func() error    // how it ended
 	exit func() int      // exit code of the provider process, -1 without one
+	cut  func() bool     // the provider process had to be killed
 	stop func(context.Context) error
 	demo bool
 
@@ -248,7 +249,7 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 		o.dismiss(p)
 		return nil, err
 	}
-	st := &state{sim: s, died: p.Done(), err: p.Err, exit: p.ExitCode, stop: p.Close, seed: opts.Seed, stateful: true}
+	st := &state{sim: s, died: p.Done(), err: p.Err, exit: p.ExitCode, cut: p.Killed, stop: p.Close, seed: opts.Seed, stateful: true}
 	if slices.Contains(methods, provider.MethodReset) {
 		st.resetter = p
 	}

@@ -2,43 +2,99 @@ package tape
 
 import (
 	"bytes"
-	"strings"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
 // A fast reader reads the part of YAML that recorders write: block mappings and
 // lists, plain, quoted and literal scalars, !!binary. Whatever else it meets, and
 // whatever could be read in two ways, it leaves to the full reader by giving up.
+// Long texts are parts of src, or stand in the arena: neither is copied again.
 type fast struct {
-	src  string
+	src  []byte
 	pos  int
+	end  int // of the line of pos; less than pos when it is not known
 	line int // of pos, from 1
 	bad  bool
+
+	arena []byte            // what is left of the block for decoded texts
+	words map[string]string // short texts that were read, each once
+	nodes []node            // the block that nodes are taken from
+	used  int               // how many of it are
 }
 
-// fastYAML reads a document; false when the full reader has to.
-func fastYAML(data []byte) (*node, bool) {
+// newFast begins a document; false when the full reader has to.
+func newFast(data []byte) (*fast, bool) {
 	if !plainText(data) {
 		return nil, false
 	}
 	if i := bytes.Index(data, []byte("\n...\n")); i >= 0 {
 		data = data[:i+1] // the document ends; a recording may go on unfinished
 	}
-	f := &fast{src: string(data), line: 1}
-	if strings.HasPrefix(f.src, "---\n") {
+	f := &fast{src: data, line: 1, end: -1, words: map[string]string{}}
+	if bytes.HasPrefix(f.src, []byte("---\n")) {
 		f.pos, f.line = 4, 2
 	}
-	n := f.block(0, 0)
-	if _, more := f.next(); more {
-		f.bad = true
+	return f, true
+}
+
+// fastYAML reads a document; false when the full reader has to.
+func fastYAML(data []byte) (*node, bool) {
+	f, ok := newFast(data)
+	if !ok {
+		return nil, false
 	}
-	return n, !f.bad
+	n := f.block(0, 0)
+	return n, f.over()
+}
+
+// over reports whether the document was read to its end.
+func (f *fast) over() bool {
+	_, more := f.next()
+	return !more && !f.bad
+}
+
+// new is a node at pos. Its lists keep the room that they had before [fast.recycle].
+func (f *fast) new(k kind) *node {
+	if f.used == len(f.nodes) {
+		f.nodes, f.used = make([]node, 128), 0
+	}
+	n := &f.nodes[f.used]
+	f.used++
+	*n = node{kind: k, line: f.line, keys: n.keys[:0], elems: n.elems[:0]}
+	return n
+}
+
+// recycle gives up all nodes that were read so far.
+func (f *fast) recycle() { f.used = 0 }
+
+const (
+	shortText = 64   // the longest text that is looked for among words
+	mostWords = 4096 // how many words are kept
+)
+
+// word is a text as a string, the same one for the same text.
+func (f *fast) word(text []byte) string {
+	if w, ok := f.words[string(text)]; ok {
+		return w
+	}
+	w := string(text)
+	if len(w) <= shortText && len(f.words) < mostWords {
+		f.words[w] = w
+	}
+	return w
 }
 
 // plainText reports whether a text has no line break but \n and no character
 // that YAML forbids.
 func plainText(data []byte) bool {
 	for i := 0; i < len(data); i++ {
+		for i+8 <= len(data) && printable(binary.LittleEndian.Uint64(data[i:])) {
+			i += 8
+		}
+		if i == len(data) {
+			break
+		}
 		switch c := data[i]; {
 		case c >= 0x20 && c < 0x7F || c == '\n':
 		case c < utf8.RuneSelf:
@@ -52,10 +108,19 @@ func plainText(data []byte) bool {
 	return utf8.Valid(data)
 }
 
+// printable reports whether eight bytes are all from 0x20 to 0x7E. It may say no
+// of some that are.
+func printable(w uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	low := (w - 0x20*ones) & ^w // a byte under 0x20
+	del := w + ones             // a byte over 0x7E
+	return (low|del|w)&high == 0
+}
+
 // give says that this is for the full reader.
 func (f *fast) give() *node {
 	f.bad = true
-	return &node{}
+	return f.new(nullNode)
 }
 
 // peek goes to the next line that is not blank and tells its indentation.
@@ -89,13 +154,19 @@ func (f *fast) next() (indent int, ok bool) {
 	}
 }
 
-// rest is the text from pos to the end of the line.
-func (f *fast) rest() string {
-	if i := strings.IndexByte(f.src[f.pos:], '\n'); i >= 0 {
-		return f.src[f.pos : f.pos+i]
+// rest is the text from pos to the end of the line, which is looked for once.
+func (f *fast) rest() []byte {
+	if f.end < f.pos {
+		f.end = len(f.src)
+		if i := bytes.IndexByte(f.src[f.pos:], '\n'); i >= 0 {
+			f.end = f.pos + i
+		}
 	}
-	return f.src[f.pos:]
+	return f.src[f.pos:f.end]
 }
+
+// back goes back to the start of an earlier line.
+func (f *fast) back(pos, line int) { f.pos, f.line, f.end = pos, line, -1 }
 
 // endLine goes behind the line of pos.
 func (f *fast) endLine() {
@@ -103,8 +174,8 @@ func (f *fast) endLine() {
 	f.line++
 }
 
-func dashed(text string) bool {
-	return text == "-" || strings.HasPrefix(text, "- ")
+func dashed(text []byte) bool {
+	return len(text) > 0 && text[0] == '-' && (len(text) == 1 || text[1] == ' ')
 }
 
 const maxFastDepth = 64
@@ -128,56 +199,69 @@ func (f *fast) block(least, depth int) *node {
 
 // sequence reads the items of a list, pos at the start of a line.
 func (f *fast) sequence(indent, depth int) *node {
-	n := &node{kind: listNode, line: f.line}
-	for !f.bad {
-		got, ok := f.next()
-		if !ok || got < indent {
-			return n
-		}
-		f.pos += got
-		if got > indent {
-			return f.give()
-		}
-		if !dashed(f.rest()) {
-			f.pos -= got
-			return n
-		}
-		f.pos++
-		for f.pos < len(f.src) && f.src[f.pos] == ' ' {
-			f.pos++
-		}
-		text := f.rest()
-		column := f.column()
-		switch {
-		case text == "":
-			f.endLine()
-			n.elems = append(n.elems, f.block(indent+1, depth+1))
-		case dashed(text):
-			return f.give()
-		case keyLen(text) > 0:
-			n.elems = append(n.elems, f.mapping(column, depth+1))
-		default:
-			n.elems = append(n.elems, f.scalar(indent))
-		}
+	n := f.new(listNode)
+	for f.dash(indent) {
+		n.elems = append(n.elems, f.item(indent, depth))
 	}
 	return n
 }
 
+// dash goes behind the dash of the next item of a list; false at the list's end.
+func (f *fast) dash(indent int) bool {
+	got, ok := f.next()
+	if !ok || f.bad || got < indent {
+		return false
+	}
+	f.pos += got
+	if got > indent {
+		f.bad = true
+		return false
+	}
+	if !dashed(f.rest()) {
+		f.pos -= got
+		return false
+	}
+	f.pos++
+	return true
+}
+
+// item reads an item of a list, pos behind its dash.
+func (f *fast) item(indent, depth int) *node {
+	f.spaces()
+	text := f.rest()
+	switch {
+	case len(text) == 0:
+		f.endLine()
+		return f.block(indent+1, depth+1)
+	case dashed(text):
+		return f.give()
+	case keyLen(text) > 0:
+		return f.mapping(f.column(), depth+1)
+	}
+	return f.scalar(indent)
+}
+
+func (f *fast) spaces() {
+	for f.pos < len(f.src) && f.src[f.pos] == ' ' {
+		f.pos++
+	}
+}
+
 // column is how far pos stands from the start of its line.
 func (f *fast) column() int {
-	return f.pos - (strings.LastIndexByte(f.src[:f.pos], '\n') + 1)
+	return f.pos - (bytes.LastIndexByte(f.src[:f.pos], '\n') + 1)
 }
 
 // keyLen is the length of the key that a text begins with, its colon counted; 0
 // when it begins with none.
-func keyLen(text string) int {
+func keyLen(text []byte) int {
 	i := 0
 	switch {
-	case text == "":
+	case len(text) == 0:
 		return 0
 	case text[0] == '"' || text[0] == '\'':
-		end := strings.IndexByte(text[1:], text[0])
-		if end < 0 || strings.IndexByte(text[:end+2], '\\') >= 0 {
+		end := bytes.IndexByte(text[1:], text[0])
+		if end < 0 || bytes.IndexByte(text[:end+2], '\\') >= 0 {
 			return 0
 		}
 		i = end + 2
@@ -200,45 +284,56 @@ func isWord(c byte) bool {
 
 // mapping reads keys at one indentation, pos at the first key.
 func (f *fast) mapping(indent, depth int) *node {
-	n := &node{kind: mapNode, line: f.line}
-	for !f.bad {
-		text := f.rest()
-		size := keyLen(text)
-		if size == 0 {
-			return f.give()
-		}
-		key := text[:size-1]
-		if key[0] == '"' || key[0] == '\'' {
-			key = key[1 : len(key)-1]
-		} else if key == "y" || key == "n" || isNull(key) {
-			return f.give()
-		}
-		f.pos += size
-		n.keys = append(n.keys, key)
+	n := f.new(mapNode)
+	for f.key(n) {
 		n.elems = append(n.elems, f.value(indent, depth))
-		got, ok := f.next()
-		if !ok || got < indent {
-			return n
-		}
-		if f.pos += got; got > indent {
-			return f.give()
-		}
-		if dashed(f.rest()) {
-			return f.give()
+		if !f.another(indent) {
+			break
 		}
 	}
 	return n
 }
 
+// key reads the key at pos and adds it to a mapping.
+func (f *fast) key(n *node) bool {
+	text := f.rest()
+	size := keyLen(text)
+	if size == 0 || f.bad {
+		f.bad = true
+		return false
+	}
+	key := text[:size-1]
+	if key[0] == '"' || key[0] == '\'' {
+		key = key[1 : len(key)-1]
+	} else if string(key) == "y" || string(key) == "n" || isNull(string(key)) {
+		f.bad = true
+		return false
+	}
+	f.pos += size
+	n.keys = append(n.keys, f.word(key))
+	return true
+}
+
+// another goes to the next key of a mapping; false at the mapping's end.
+func (f *fast) another(indent int) bool {
+	got, ok := f.next()
+	if !ok || f.bad || got < indent {
+		return false
+	}
+	if f.pos += got; got > indent || dashed(f.rest()) {
+		f.bad = true
+		return false
+	}
+	return true
+}
+
 // value reads what stands behind a key.
 func (f *fast) value(indent, depth int) *node {
-	for f.pos < len(f.src) && f.src[f.pos] == ' ' {
-		f.pos++
-	}
-	if f.rest() != "" {
+	f.spaces()
+	if len(f.rest()) > 0 {
 		return f.scalar(indent)
 	}
-	line := f.line
+	null := f.new(nullNode)
 	f.endLine()
 	got, ok := f.next()
 	switch {
@@ -247,5 +342,5 @@ func (f *fast) value(indent, depth int) *node {
 	case ok && got == indent && dashed(f.src[f.pos+got:min(len(f.src), f.pos+got+2)]):
 		return f.sequence(indent, depth+1)
 	}
-	return &node{line: line}
+	return null
 }

@@ -1,83 +1,134 @@
 package tape
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
 
 // scalar reads a value of one or more lines and goes behind its last line.
 func (f *fast) scalar(indent int) *node {
-	n := &node{kind: scalarNode, line: f.line}
-	text := strings.TrimRight(f.rest(), " ")
-	if tag, after, ok := strings.Cut(text, " "); ok && isBinary(tag) {
-		n.tag = tag
-		if text = strings.TrimLeft(after, " "); text == "" || text[0] == '!' || text[0] == '&' {
+	n := f.new(scalarNode)
+	text := trimRight(f.rest())
+	if tag, after, ok := bytes.Cut(text, []byte(" ")); ok && isBinary(string(tag)) {
+		n.tag = f.word(tag)
+		f.pos += len(tag)
+		f.spaces()
+		if text = trimLeft(after); len(text) == 0 || text[0] == '!' || text[0] == '&' {
 			return f.give()
 		}
-		f.pos += strings.Index(f.rest(), " ")
-		f.pos += len(f.rest()) - len(strings.TrimLeft(f.rest(), " "))
 	}
 	switch text[0] {
 	case '"':
-		n.text = f.double(indent)
+		f.set(n, f.double(indent))
 	case '\'':
-		n.text = f.single(indent)
+		f.set(n, f.single(indent))
 	case '|':
-		n.text = f.literal(text, indent)
+		f.set(n, f.literal(text, indent))
 	case '{', '[':
-		if text != "{}" && text != "[]" || n.tag != "" {
+		if string(text) != "{}" && string(text) != "[]" || n.tag != "" {
 			return f.give()
 		}
-		if n.kind = mapNode; text == "[]" {
+		if n.kind = mapNode; text[0] == '[' {
 			n.kind = listNode
 		}
 		f.endLine()
 	default:
-		n.text = f.plain(text, indent)
-		if n.tag == "" && isNull(n.text) {
+		f.set(n, f.plain(text, indent))
+		if n.tag == "" && n.raw == nil && isNull(n.text) {
 			n.kind, n.text = nullNode, ""
 		}
 	}
 	return n
 }
 
+// set gives a scalar its text. What a recording says again and again is shared.
+func (f *fast) set(n *node, text []byte) {
+	if len(text) <= shortText {
+		n.text = f.word(text)
+		return
+	}
+	n.raw = text[:len(text):len(text)]
+}
+
+func trimLeft(text []byte) []byte {
+	for len(text) > 0 && text[0] == ' ' {
+		text = text[1:]
+	}
+	return text
+}
+
+func trimRight(text []byte) []byte {
+	for len(text) > 0 && text[len(text)-1] == ' ' {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
+// arenaBlock is how much is taken at once for decoded texts.
+const arenaBlock = 64 << 10
+
+// reserve makes room for n more bytes of a text that stands at the start of the
+// arena. A text is never longer than what it was decoded from, so the rest of the
+// file bounds what is taken.
+func (f *fast) reserve(whole []byte, n int) []byte {
+	if cap(whole)-len(whole) >= n {
+		return whole
+	}
+	size := len(whole) + n
+	if len(whole) > 0 {
+		size = max(size, min(2*size, len(whole)+len(f.src)-f.pos))
+	}
+	if size < arenaBlock {
+		size = max(size, min(arenaBlock, len(f.src)-f.pos))
+	}
+	return append(make([]byte, 0, size), whole...)
+}
+
+// keep ends a text: the next one begins behind it.
+func (f *fast) keep(whole []byte) []byte {
+	f.arena = whole[len(whole):]
+	return whole
+}
+
 // plain reads an unquoted scalar, which may go on in deeper lines.
-func (f *fast) plain(text string, indent int) string {
-	if strings.IndexByte("?:,[]{}#&*!|>%@`\"'", text[0]) >= 0 || dashed(text) || text == "..." || text == "---" {
+func (f *fast) plain(text []byte, indent int) []byte {
+	if bytes.IndexByte([]byte("?:,[]{}#&*!|>%@`\"'"), text[0]) >= 0 || dashed(text) || string(text) == "..." || string(text) == "---" {
 		f.bad = true
-		return ""
+		return nil
 	}
 	var whole []byte
 	for first := true; ; first = false {
-		if strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.HasSuffix(text, ":") ||
+		if bytes.Contains(text, []byte(": ")) || bytes.Contains(text, []byte(" #")) || text[len(text)-1] == ':' ||
 			!first && (text[0] == '#' || dashed(text)) {
 			f.bad = true
-			return ""
+			return nil
 		}
 		if whole != nil {
-			whole = append(whole, text...)
+			whole = append(f.reserve(whole, len(text)), text...)
 		}
 		f.endLine()
 		at, line := f.pos, f.line
 		got, ok := f.peek()
 		if !ok || got <= indent {
-			f.pos, f.line = at, line
+			f.back(at, line)
 			if whole != nil {
-				return string(whole)
+				return f.keep(whole)
 			}
 			return text
 		}
 		if whole == nil {
-			whole = append(whole, text...)
+			whole = append(f.reserve(f.arena, len(text)), text...)
 		}
-		whole = fold(whole, f.line-line)
+		whole = f.fold(whole, f.line-line)
 		f.pos += got
-		text = strings.TrimRight(f.rest(), " ")
+		text = trimRight(f.rest())
 	}
 }
 
 // fold joins two lines with blank ones between them.
-func fold(dst []byte, blank int) []byte {
+func (f *fast) fold(dst []byte, blank int) []byte {
+	dst = f.reserve(dst, max(1, blank))
 	if blank == 0 {
 		return append(dst, ' ')
 	}
@@ -88,34 +139,34 @@ func fold(dst []byte, blank int) []byte {
 }
 
 // single reads a scalar in single quotes.
-func (f *fast) single(indent int) string {
+func (f *fast) single(indent int) []byte {
 	f.pos++
-	var whole []byte
+	whole := f.arena
 	for !f.bad {
 		text := f.rest()
-		end := strings.IndexByte(text, '\'')
+		end := bytes.IndexByte(text, '\'')
 		switch {
 		case end >= 0 && end+1 < len(text) && text[end+1] == '\'':
-			whole = append(whole, text[:end+1]...)
+			whole = append(f.reserve(whole, len(text)), text[:end+1]...)
 			f.pos += end + 2
 			continue
 		case end >= 0:
 			f.closed(end + 1)
-			if whole == nil {
+			if len(whole) == 0 {
 				return text[:end]
 			}
-			return string(append(whole, text[:end]...))
+			return f.keep(append(f.reserve(whole, end), text[:end]...))
 		}
-		whole = append(whole, text...)
+		whole = append(f.reserve(whole, len(text)), text...)
 		whole = f.nextLine(whole, indent, 0)
 	}
-	return ""
+	return nil
 }
 
 // closed goes behind a quoted scalar, after which its line must end.
 func (f *fast) closed(n int) {
 	f.pos += n
-	if strings.TrimLeft(f.rest(), " ") != "" {
+	if len(trimLeft(f.rest())) > 0 {
 		f.bad = true
 	}
 	f.endLine()
@@ -137,29 +188,29 @@ func (f *fast) nextLine(whole []byte, indent, kept int) []byte {
 		return whole
 	}
 	f.pos += got
-	return fold(whole, f.line-line)
+	return f.fold(whole, f.line-line)
 }
 
 // double reads a scalar in double quotes.
-func (f *fast) double(indent int) string {
+func (f *fast) double(indent int) []byte {
 	f.pos++
-	var whole []byte
+	whole := f.arena
 	kept := 0
 	for !f.bad {
 		text := f.rest()
-		end := strings.IndexAny(text, "\"\\")
+		end := indexQuoted(text)
 		switch {
 		case end < 0:
-			whole = f.nextLine(append(whole, text...), indent, kept)
+			whole = f.nextLine(append(f.reserve(whole, len(text)), text...), indent, kept)
 			kept = len(whole)
 		case text[end] == '"':
 			f.closed(end + 1)
-			if whole == nil {
+			if len(whole) == 0 {
 				return text[:end]
 			}
-			return string(append(whole, text[:end]...))
+			return f.keep(append(f.reserve(whole, end), text[:end]...))
 		case end+1 == len(text): // an escaped line break
-			whole = append(whole, text[:end]...)
+			whole = append(f.reserve(whole, end), text[:end]...)
 			f.endLine()
 			line := f.line
 			got, ok := f.peek()
@@ -169,7 +220,7 @@ func (f *fast) double(indent int) string {
 			f.pos += got
 			kept = len(whole)
 		default:
-			whole = append(whole, text[:end]...)
+			whole = append(f.reserve(whole, len(text)), text[:end]...)
 			size := 0
 			if whole, size = unescapeYAML(whole, text[end:]); size == 0 {
 				f.bad = true
@@ -178,12 +229,22 @@ func (f *fast) double(indent int) string {
 			kept = len(whole)
 		}
 	}
-	return ""
+	return nil
+}
+
+// indexQuoted is where a text in double quotes ends or has an escape.
+func indexQuoted(text []byte) int {
+	for i, c := range text {
+		if c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return -1
 }
 
 // unescapeYAML appends what an escape stands for; size 0 for one that the full
 // reader has to look at.
-func unescapeYAML(dst []byte, text string) (_ []byte, size int) {
+func unescapeYAML(dst []byte, text []byte) (_ []byte, size int) {
 	digits := 0
 	switch text[1] {
 	case '"', '\\', '/', ' ':
@@ -217,7 +278,7 @@ func unescapeYAML(dst []byte, text string) (_ []byte, size int) {
 		return dst, 0
 	}
 	var r rune
-	for _, c := range []byte(text[2 : 2+digits]) {
+	for _, c := range text[2 : 2+digits] {
 		v := strings.IndexByte("0123456789abcdef", c|0x20)
 		if v < 0 || c < '0' {
 			return dst, 0
@@ -231,9 +292,9 @@ func unescapeYAML(dst []byte, text string) (_ []byte, size int) {
 }
 
 // literal reads a block scalar whose lines stand as they are.
-func (f *fast) literal(head string, parent int) string {
+func (f *fast) literal(head []byte, parent int) []byte {
 	indent, chomp := -1, byte(0)
-	for _, c := range []byte(head[1:]) {
+	for _, c := range head[1:] {
 		switch {
 		case (c == '-' || c == '+') && chomp == 0:
 			chomp = c
@@ -241,7 +302,7 @@ func (f *fast) literal(head string, parent int) string {
 			indent = parent + int(c-'0')
 		default:
 			f.bad = true
-			return ""
+			return nil
 		}
 	}
 	f.endLine()
@@ -250,28 +311,29 @@ func (f *fast) literal(head string, parent int) string {
 			if indent >= 0 || chomp == '+' {
 				f.bad = true // an empty block, or one that ends the file
 			}
-			return ""
+			return nil
 		}
 	}
-	var whole []byte
+	return f.keep(f.literalLines(indent, chomp))
+}
+
+func (f *fast) literalLines(indent int, chomp byte) []byte {
+	whole := f.reserve(f.arena, f.literalSize(indent))
 	blank := 0
 	start := f.pos
 	for f.pos < len(f.src) {
 		text := f.rest()
-		spaces := len(text) - len(strings.TrimLeft(text, " "))
+		spaces := len(text) - len(trimLeft(text))
 		switch {
 		case spaces == len(text) && spaces <= indent:
 			blank++
 		case spaces < indent:
-			return f.chomp(whole, blank, chomp)
+			return chomped(whole, blank, chomp)
 		default:
 			for range blank {
 				whole = append(whole, '\n')
 			}
 			blank = 0
-			if whole == nil {
-				whole = make([]byte, 0, len(text)+64)
-			}
 			whole = append(append(whole, text[indent:]...), '\n')
 		}
 		if f.pos+len(text) == len(f.src) { // the file ends without a line break
@@ -279,7 +341,27 @@ func (f *fast) literal(head string, parent int) string {
 		}
 		f.endLine()
 	}
-	return f.chomp(whole, blank, chomp)
+	return chomped(whole, blank, chomp)
+}
+
+// literalSize is the most that the lines of a literal can be.
+func (f *fast) literalSize(indent int) (size int) {
+	for pos := f.pos; pos < len(f.src); {
+		text := f.src[pos:]
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			text = text[:i]
+		}
+		spaces := 0
+		for spaces < min(indent, len(text)) && text[spaces] == ' ' {
+			spaces++
+		}
+		if spaces < indent && spaces < len(text) {
+			break
+		}
+		size += len(text) - spaces + 1
+		pos += len(text) + 1
+	}
+	return size
 }
 
 // firstIndent is the indentation of the next line that is not blank, -1 at the
@@ -302,7 +384,7 @@ func (f *fast) firstIndent() int {
 	return -1
 }
 
-func (f *fast) chomp(whole []byte, blank int, chomp byte) string {
+func chomped(whole []byte, blank int, chomp byte) []byte {
 	switch chomp {
 	case '+':
 		for range blank {
@@ -311,5 +393,5 @@ func (f *fast) chomp(whole []byte, blank int, chomp byte) string {
 	case '-':
 		whole = whole[:max(0, len(whole)-1)]
 	}
-	return string(whole)
+	return whole
 }

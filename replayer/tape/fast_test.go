@@ -19,8 +19,8 @@ func same(at string, a, b *node) string {
 			return at + ": one is missing"
 		}
 		return ""
-	case a.kind != b.kind || a.text != b.text || a.tag != b.tag:
-		return fmt.Sprintf("%s: kind %d tag %q %q and kind %d tag %q %q", at, a.kind, a.tag, a.text, b.kind, b.tag, b.text)
+	case a.kind != b.kind || a.str() != b.str() || a.tag != b.tag:
+		return fmt.Sprintf("%s: kind %d tag %q %q and kind %d tag %q %q", at, a.kind, a.tag, a.str(), b.kind, b.tag, b.str())
 	case a.kind == mapNode && len(a.keys) > 0 && a.line != b.line:
 		return fmt.Sprintf("%s: line %d and %d", at, a.line, b.line)
 	case len(a.elems) != len(b.elems) || strings.Join(a.keys, "\x00") != strings.Join(b.keys, "\x00"):
@@ -142,4 +142,25 @@ func BenchmarkLoad(b *testing.B) {
 			}
 		}
 	})
+}
+
+// Each byte counts, wherever it stands among others.
+func TestPlainText(t *testing.T) {
+	for at := range 20 {
+		for c := range 256 {
+			data := bytes.Repeat([]byte("x~ "), 10)
+			data[at] = byte(c)
+			want := c >= 0x20 && c < 0x7F || c == '\n'
+			if got := plainText(data); got != want {
+				t.Errorf("byte %#x at %d: %v", c, at, got)
+			}
+		}
+		data := bytes.Repeat([]byte("x~ "), 10)
+		if copy(data[at:], "é"); !plainText(data) {
+			t.Errorf("é at %d is refused", at)
+		}
+		if copy(data[at:], "\u0085"); plainText(data) {
+			t.Errorf("a next line at %d is taken", at)
+		}
+	}
 }

@@ -146,7 +146,7 @@ func headerMap(name string, n *node) (Header, error) {
 	if n.kind != mapNode {
 		return nil, fmt.Errorf("%s is %s, want a mapping of names to lists of values", name, n.what())
 	}
-	var h Header
+	h := make(Header, 0, len(n.keys))
 	for i, key := range n.keys {
 		v := n.elems[i]
 		switch v.kind {
@@ -170,6 +170,9 @@ func headerMap(name string, n *node) (Header, error) {
 }
 
 func headerText(name, key string, n *node) (string, error) {
+	if n.kind == scalarNode && !isBinary(n.tag) {
+		return n.str(), nil
+	}
 	text, err := n.bytes(name + "." + key)
 	return string(text), err
 }

@@ -90,7 +90,7 @@ var extensions = []string{".yaml", ".yml", ".json", ".jsonl", ".har", ".cassette
 
 // Parse reads a recording; name is for messages. The format is told by the
 // content. The error names the file, the place, what was found and what is
-// accepted.
+// accepted. Bodies of the tape may be parts of data, which must not change.
 func Parse(name string, data []byte) (*Tape, error) {
 	t := &Tape{Name: name}
 	if err := t.parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))); err != nil {
@@ -115,11 +115,14 @@ func (t *Tape) parse(data []byte) error {
 		return errors.New("the file is empty, want a recording: " + accepted)
 	}
 	read := readYAML
-	if start[0] == '{' || start[0] == '[' {
+	switch {
+	case start[0] == '{' || start[0] == '[':
 		if t.isLines(start) {
 			return t.readLines(data)
 		}
 		read = readJSON
+	case t.stream(data):
+		return nil
 	}
 	root, err := read(data)
 	if err != nil {
@@ -133,11 +136,10 @@ const accepted = "a go-vcr cassette (version 1 or 2), a HAR, a VCR.py or Ruby VC
 // readRoot tells the format of a whole document and reads its entries.
 func (t *Tape) readRoot(root *node) error {
 	switch {
-	case root.has("http_interactions"):
-		t.Format = RubyVCR
-		return t.entries(root.get("http_interactions"), "http_interactions", readRuby)
-	case root.has("interactions"):
-		return t.readInteractions(root)
+	case root.has(rubyEntries):
+		return t.readVCR(root, rubyEntries)
+	case root.has(vcrEntries):
+		return t.readVCR(root, vcrEntries)
 	case root.has("log"):
 		t.Format = HAR
 		entries := root.get("log").get("entries")
@@ -162,34 +164,50 @@ func keyList(n *node) string {
 	return " with the keys " + clip(strings.Join(n.keys, ", "))
 }
 
-// readInteractions tells go-vcr from VCR.py: both say version and interactions,
-// but one writes url and the other uri.
-func (t *Tape) readInteractions(root *node) error {
-	entries := root.get("interactions")
-	version := root.get("version").str()
-	first := &node{}
+// The keys of a list of entries.
+const (
+	vcrEntries  = "interactions"      // of go-vcr and VCR.py
+	rubyEntries = "http_interactions" // of Ruby VCR
+)
+
+// readerOf tells Ruby VCR, go-vcr and VCR.py apart. The last two say version and
+// interactions, but one writes url and the other uri.
+func readerOf(root *node, key string, first *node) (Format, entryReader, error) {
+	req := first.get("request")
+	switch {
+	case key == rubyEntries:
+		return RubyVCR, readRuby, nil
+	case req.has("uri"), req.has("host") && !req.has("url"):
+		return VCRpy, readVCRpy, nil
+	}
+	switch version := root.get("version").str(); version {
+	case "1":
+		return GoVCR1, readGoVCR, nil
+	case "2":
+		return GoVCR2, readGoVCR, nil
+	case "":
+		return "", nil, errors.New("a cassette without a version: want version: 1 or version: 2 at the top")
+	default:
+		return "", nil, fmt.Errorf("a go-vcr cassette of version %s, want 1 or 2", clip(version))
+	}
+}
+
+// readVCR reads the entries under a key.
+func (t *Tape) readVCR(root *node, key string) (err error) {
+	entries := root.get(key)
+	var first *node
 	if list := entries.list(); len(list) > 0 {
 		first = list[0]
 	}
-	if first.get("request").has("uri") || first.get("request").has("host") && !first.get("request").has("url") {
-		t.Format = VCRpy
-		return t.entries(entries, "interactions", readVCRpy)
+	var read entryReader
+	if t.Format, read, err = readerOf(root, key, first); err != nil {
+		return err
 	}
-	switch version {
-	case "1":
-		t.Format = GoVCR1
-	case "2":
-		t.Format = GoVCR2
-	case "":
-		return errors.New("a cassette without a version: want version: 1 or version: 2 at the top")
-	default:
-		return fmt.Errorf("a go-vcr cassette of version %s, want 1 or 2", clip(version))
-	}
-	return t.entries(entries, "interactions", readGoVCR)
+	return t.entries(entries, key, read)
 }
 
 // entries reads each entry on its own; one that fails is skipped.
-func (t *Tape) entries(list *node, name string, read func(*Interaction, *node) (notes []string, err error)) error {
+func (t *Tape) entries(list *node, name string, read entryReader) error {
 	if list.empty() {
 		return nil
 	}

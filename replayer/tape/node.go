@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type node struct {
 	kind  kind
 	tag   string // as written, "" without one
 	text  string // of a scalar
+	raw   []byte // of a scalar with a long text, which then is not in text
 	line  int    // 0 when it is not known
 	keys  []string
 	elems []*node // of a list, or the values of keys
@@ -61,8 +63,11 @@ func (n *node) empty() bool { return n == nil || n.kind == nullNode }
 
 // str is the text of a scalar, "" for anything else.
 func (n *node) str() string {
-	if n == nil || n.kind != scalarNode {
+	switch {
+	case n == nil || n.kind != scalarNode:
 		return ""
+	case n.raw != nil:
+		return string(n.raw)
 	}
 	return n.text
 }
@@ -86,7 +91,7 @@ func (n *node) what() string {
 	case n.kind == mapNode:
 		return "a mapping"
 	}
-	return strconv.Quote(clip(n.text))
+	return strconv.Quote(clip(n.str()))
 }
 
 func clip(s string) string {
@@ -114,7 +119,12 @@ func (n *node) bytes(name string) ([]byte, error) {
 	case n.kind != scalarNode:
 		return nil, fmt.Errorf("%s is %s, want text", name, n.what())
 	case isBinary(n.tag):
-		return base64Text(name, n.text)
+		if raw, ok := base64Lines(n.raw); ok {
+			return raw, nil
+		}
+		return base64Text(name, n.str())
+	case n.raw != nil:
+		return n.raw, nil
 	}
 	return []byte(n.text), nil
 }
@@ -139,6 +149,31 @@ func base64Text(name, text string) ([]byte, error) {
 		}
 	}
 	return raw, nil
+}
+
+// base64Lines decodes base64 in lines without a copy of the text; false for what
+// has to be looked at closer.
+func base64Lines(text []byte) ([]byte, bool) {
+	raw := make([]byte, 0, base64.StdEncoding.DecodedLen(len(text)))
+	var part [4096]byte
+	n := 0
+	for i, c := range text {
+		if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
+			part[n] = c
+			n++
+		}
+		if last := i+1 == len(text); n == len(part) || last {
+			if !last && bytes.IndexByte(part[:n], '=') >= 0 {
+				return nil, false
+			}
+			var err error
+			if raw, err = base64.StdEncoding.AppendDecode(raw, part[:n]); err != nil {
+				return nil, false
+			}
+			n = 0
+		}
+	}
+	return raw, len(text) > 0
 }
 
 // readYAML reads the first document of a YAML text.

@@ -93,13 +93,13 @@ func pyHeaders(name string, n *node) (Header, error) {
 	for _, e := range n.elems {
 		switch {
 		case e.kind == scalarNode:
-			key, value, ok := strings.Cut(strings.TrimRight(e.text, "\r\n"), ":")
+			key, value, ok := strings.Cut(strings.TrimRight(e.str(), "\r\n"), ":")
 			if !ok {
 				return nil, fmt.Errorf("%s holds %s, want \"name: value\"", name, e.what())
 			}
 			h = append(h, Field{key, strings.TrimLeft(value, " ")})
 		case len(e.list()) == 2 && e.elems[0].kind == scalarNode && e.elems[1].kind == scalarNode:
-			h = append(h, Field{e.elems[0].text, e.elems[1].text})
+			h = append(h, Field{e.elems[0].str(), e.elems[1].str()})
 		case e.kind == listNode:
 			inner, err := pyHeaders(name, e)
 			if err != nil {

@@ -11,8 +11,10 @@ import (
 
 // Close ends the provider: it sends `shutdown`, waits for the answer (at most
 // 5 s, and no longer than a request may take), closes stdin, sends SIGTERM to the
-// process group 2 s later and SIGKILL 2 s after that. When it returns, nothing of
-// the process group is left. When ctx ends, SIGKILL comes at once.
+// process group 2 s later and SIGKILL 2 s after that. A provider that answered is
+// willing to end and may be short of time alone: it has 10 s instead. When Close
+// returns, nothing of the process group is left. When ctx ends, SIGKILL comes at
+// once.
 //
 // Calls that are still pending then fail with upstream_unavailable. Close of a
 // provider that has ended already does nothing. The error says that the provider
@@ -32,14 +34,17 @@ func (p *Process) shutDown(ctx context.Context) error {
 	}
 	close(p.closing)
 	p.conn.refuse()
-	p.sendShutdown(ctx)
+	force := p.bounds.force
+	if p.sendShutdown(ctx) {
+		force = max(force, p.bounds.heeded)
+	}
 	p.stdin.Close()
 	if p.gone(ctx, p.bounds.term) {
 		return nil
 	}
 	if ctx.Err() == nil {
 		signalGroup(p.cmd.Process, syscall.SIGTERM)
-		if p.gone(ctx, p.bounds.force) {
+		if p.gone(ctx, force) {
 			return nil
 		}
 	}
@@ -51,8 +56,9 @@ func (p *Process) shutDown(ctx context.Context) error {
 	return fmt.Errorf("the state provider (process group %d) is still running %v after SIGKILL", p.cmd.Process.Pid, p.bounds.kill)
 }
 
-// sendShutdown waits for the answer, whatever it is, or for the provider's exit.
-func (p *Process) sendShutdown(ctx context.Context) {
+// sendShutdown waits for the answer or for the provider's exit. It reports whether
+// there was an answer, whatever it is.
+func (p *Process) sendShutdown(ctx context.Context) (answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, p.bounds.answer)
 	defer cancel()
 	go func() {
@@ -62,7 +68,7 @@ func (p *Process) sendShutdown(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}()
-	p.conn.ask(ctx, provider.MethodShutdown, []byte("{}"))
+	return p.conn.ask(ctx, provider.MethodShutdown, []byte("{}")).err == nil
 }
 
 // gone waits for the end of the provider, at most for d.

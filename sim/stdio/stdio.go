@@ -50,6 +50,7 @@ type bounds struct {
 	answer time.Duration // for the answer to shutdown
 	term   time.Duration // from closing stdin to SIGTERM
 	force  time.Duration // from SIGTERM to SIGKILL
+	heeded time.Duration // the same for a provider that answered shutdown
 	linger time.Duration // for a provider that closed a pipe to exit
 	drain  time.Duration // for the end of the pipes, after the provider exited
 	kill   time.Duration // from SIGKILL to giving up
@@ -65,7 +66,8 @@ func (b bounds) withDefaults() bounds {
 		{&b.answer, 5 * time.Second},
 		{&b.term, 2 * time.Second},
 		{&b.force, 2 * time.Second},
-		{&b.linger, time.Second},
+		{&b.heeded, 10 * time.Second},
+		{&b.linger, 5 * time.Second},
 		{&b.drain, 250 * time.Millisecond},
 		{&b.kill, 2 * time.Second},
 	} {
@@ -305,6 +307,10 @@ func (p *Process) ExitCode() int {
 		return -1
 	}
 }
+
+// Killed reports whether Close had to end the provider with SIGKILL: what it would
+// have said in the end, its exit code too, is lost.
+func (p *Process) Killed() bool { return isClosed(p.forced) }
 
 // readAnswers reads stdout to its end, or to a line that is too long.
 func (p *Process) readAnswers(maxLine int) {

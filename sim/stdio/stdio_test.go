@@ -414,7 +414,7 @@ func watch(t *testing.T) (path string, alive, gone func()) {
 func TestProviderThatNeverExits(t *testing.T) {
 	fifo, alive, gone := watch(t)
 	opts := as("never-exits", fifo)
-	opts.bounds.term, opts.bounds.force = 100*time.Millisecond, 100*time.Millisecond
+	opts.bounds.term, opts.bounds.force, opts.bounds.heeded = 100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 	p := ready(t, opts)
 	alive()
 	began := time.Now()
@@ -428,8 +428,8 @@ func TestProviderThatNeverExits(t *testing.T) {
 	if got := describe(p.cmd.ProcessState); got != "signal SIGKILL" {
 		t.Errorf("ended by %s", got)
 	}
-	if p.Err() != nil {
-		t.Errorf("Err: %v", p.Err())
+	if p.Err() != nil || !p.Killed() {
+		t.Errorf("Err: %v, killed %v", p.Err(), p.Killed())
 	}
 }
 
@@ -455,7 +455,8 @@ func TestSIGTERMComesAfterStdinClosed(t *testing.T) {
 	var said bytes.Buffer
 	opts := as("slow-to-term", "")
 	opts.Stderr = &said
-	opts.bounds.term, opts.bounds.force = 100*time.Millisecond, time.Minute
+	// It answered, so it has the longer time.
+	opts.bounds.term, opts.bounds.force, opts.bounds.heeded = 100*time.Millisecond, time.Nanosecond, time.Minute
 	p := ready(t, opts)
 	if err := p.Close(context.Background()); err != nil {
 		t.Fatal(err)
@@ -463,7 +464,7 @@ func TestSIGTERMComesAfterStdinClosed(t *testing.T) {
 	if got, want := said.String(), "stdin ended\ngot SIGTERM\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := describe(p.cmd.ProcessState); got != "exit code 0" {
+	if got := describe(p.cmd.ProcessState); got != "exit code 0" || p.Killed() {
 		t.Errorf("ended by %s", got)
 	}
 }
@@ -473,7 +474,7 @@ func TestGrandchildIsEndedToo(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			fifo, alive, gone := watch(t)
 			opts := as("with-child", fifo)
-			opts.bounds.term, opts.bounds.force = 100*time.Millisecond, 100*time.Millisecond
+			opts.bounds.term, opts.bounds.force, opts.bounds.heeded = 100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 			p := ready(t, opts)
 			alive()
 			if how == "kill" {
