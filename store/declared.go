@@ -5,6 +5,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/internal/stub"
 )
 
 // A declared is a schema with the named schemas that it may refer to. The
@@ -73,19 +74,12 @@ func (d declared) follow() declared {
 	return d
 }
 
-// stubbed is the named schema that a compiled contract cut to a stub: a type and
-// a description which begins with A 'NAME' object; nested.
+// stubbed is the named schema that a compiled contract cut to a stub.
 func (d declared) stubbed() *canon.Value {
-	text := d.schema.Get("description").Text()
-	rest, ok := strings.CutPrefix(text, "A '")
-	if !ok || d.schema.Get("properties") != nil || d.schema.Get("allOf") != nil {
-		return nil
+	if name := stub.Name(d.schema); name != "" {
+		return d.schemas.Get(name)
 	}
-	name, tail, ok := strings.Cut(rest, "' object; nested")
-	if !ok || tail == "" {
-		return nil
-	}
-	return d.schemas.Get(name)
+	return nil
 }
 
 // alternative is the first part of oneOf or anyOf that is an object or refers to

@@ -45,13 +45,71 @@ func (e *entity) value(c *column, opts *Options, row int) fixture.Value {
 	case c == e.key:
 		return e.id(opts.Seed, row)
 	case c.parent != nil:
-		rng := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row)))
-		return c.parent.id(opts.Seed, rng.Int(opts.Rows))
+		at := e.parentRow(c, opts, row, 0)
+		if at < 0 {
+			return nil
+		}
+		return c.parent.id(opts.Seed, at)
 	case c == e.lookup && c.decl == "INTEGER":
 		return int64(row + 1)
+	case c.items != nil && opts.Rows > 0:
+		return string(e.shown(c, opts, row).AppendJSON(nil))
 	}
 	v := synth.Body(c.schema, opts.Seed, e.label(c, row))
 	return shape(c, e.vary(c, v, row))
+}
+
+// parentRow is the row of its parent that a row belongs to, -1 for none. A row's
+// parents agree: the repository of a comment is that of its issue. In a tree of
+// rows of one table the first is the root.
+func (e *entity) parentRow(c *column, opts *Options, row, depth int) int {
+	rng := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row)))
+	if c.parent == e {
+		if row == 0 {
+			return -1
+		}
+		return rng.Int(row)
+	}
+	for _, d := range e.columns {
+		if d.parent == nil || d == c || !d.above || !c.above || d.parent == e || depth > 4 {
+			continue
+		}
+		for _, f := range d.parent.columns {
+			if f.parent == c.parent && f.above {
+				return d.parent.parentRow(f, opts, e.parentRow(d, opts, row, depth+1), depth+1)
+			}
+		}
+	}
+	return rng.Int(opts.Rows)
+}
+
+// shown is an array of one row of another table, as far as its items show it.
+func (e *entity) shown(c *column, opts *Options, row int) *canon.Value {
+	p := c.items
+	at := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row))).Int(opts.Rows)
+	var out []canon.Member
+	for _, m := range c.schema.Get("items").Get("properties").Members() {
+		col := p.column(m.Key)
+		if col == nil || col.parent != nil || col.decl == "JSON" {
+			continue
+		}
+		v := synth.Body(m.Value, opts.Seed, p.label(col, at))
+		switch {
+		case col == p.key:
+			id := p.id(opts.Seed, at)
+			if n, ok := id.(int64); ok {
+				v = canon.NewInt(n)
+			} else {
+				v = canon.NewString(id.(string))
+			}
+		case col == p.lookup && col.decl == "INTEGER":
+			v = canon.NewInt(int64(at + 1))
+		default:
+			v = p.vary(col, v, at)
+		}
+		out = append(out, canon.Member{Key: m.Key, Value: v})
+	}
+	return canon.NewArray(canon.NewObject(out...))
 }
 
 // id is the key of a row: numbers from 1, a pattern's own digits counted on, a
@@ -120,6 +178,10 @@ func (e *entity) vary(c *column, v *canon.Value, row int) *canon.Value {
 	case c == e.lookup, name == "name", name == "title", name == "displayname", name == "fullname", name == "login", name == "slug", name == "key", name == "summary", name == "realname":
 		if given == "" {
 			given = plainWord(e.noun)
+		}
+		if prefix, digits := splitDigits(given); c == e.lookup && prefix != "" && digits != "" && len(digits) < 18 {
+			n, _ := strconv.ParseInt(digits, 10, 64)
+			return canon.NewString(prefix + strconv.FormatInt(n+int64(row), 10))
 		}
 		sep := " "
 		if !strings.Contains(given, " ") {

@@ -98,7 +98,7 @@ func choose(all []*entity, names []string) ([]*entity, error) {
 		}
 	}
 	for _, n := range names {
-		i := slices.IndexFunc(all, func(e *entity) bool { return e.noun == n || naming.Plain(e.noun) == naming.Plain(n) })
+		i := slices.IndexFunc(all, func(e *entity) bool { return naming.Thing(e.noun) == naming.Thing(n) })
 		if i < 0 {
 			var have []string
 			for _, e := range all {
@@ -126,9 +126,16 @@ func (e *entity) sql() string {
 			foreign = append(foreign, "FOREIGN KEY ("+fixture.Quote(c.name)+") REFERENCES "+fixture.Quote(c.parent.noun)+" ("+fixture.Quote(c.parent.key.name)+")")
 		}
 	}
+	if e.lookup != nil {
+		names := make([]string, 0, len(e.within)+1)
+		for _, c := range e.within {
+			names = append(names, c.name)
+		}
+		foreign = append(foreign, "UNIQUE ("+fixture.QuoteAll(append(names, e.lookup.name))+")")
+	}
 	sql := "CREATE TABLE " + fixture.Quote(e.noun) + " (\n  " + strings.Join(append(parts, foreign...), ",\n  ") + "\n)"
 	for _, c := range e.columns {
-		if c.parent != nil || c == e.lookup {
+		if c.parent != nil && (e.lookup == nil || len(e.within) == 0 || c != e.within[0]) {
 			sql += ";\nCREATE INDEX " + fixture.Quote(e.noun+"_"+c.name) + " ON " + fixture.Quote(e.noun) + " (" + fixture.Quote(c.name) + ")"
 		}
 	}
