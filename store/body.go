@@ -230,7 +230,7 @@ func (w *change) lookUp(ctx context.Context, c *conn) error {
 			return err
 		}
 		if found == nil && l.path {
-			return missing(p, l.by.parts[:1])
+			return missing(p, l.by.parts)
 		}
 		if found == nil {
 			return invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by}))

@@ -108,16 +108,21 @@ func upperCase(method string) string {
 
 func bounds(list []binding) (out []Bound) {
 	for _, b := range list {
-		name := b.col.name
-		if b.alt != nil {
-			name += "|" + b.alt.name
-		}
-		for i, col := range b.via {
-			name += [...]string{" by ", "|"}[min(i, 1)] + col.table.name + "." + col.name
-		}
-		out = append(out, Bound{b.param, name})
+		out = append(out, Bound{b.param, b.text("")})
 	}
 	return out
+}
+
+// text spells what a binding names: owner_id by user.login.
+func (b binding) text(prefix string) string {
+	name := prefix + b.col.name
+	if b.alt != nil {
+		name += "|" + b.alt.name
+	}
+	for i, part := range b.of {
+		name += [...]string{" by ", " and "}[min(i, 1)] + part.text(part.col.table.name+".")
+	}
+	return name
 }
 
 func (f outField) bound() Bound {

@@ -117,19 +117,17 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...stri
 	if g.pickVerb(op); g.reason != "" {
 		return g
 	}
-	for i, seg := range segs {
+	s.bindParents(g, segs[:at])
+	for _, seg := range segs[at:] {
 		for _, param := range seg.params {
-			switch {
-			case i < at:
-				s.bindParent(g, segs, i, param)
-			case g.verb == createRow: // the caller chooses the new row's key
+			if g.verb == createRow { // the caller chooses the new row's key
 				g.parents = append(g.parents, binding{param: param, col: g.table.keyOrOnly(param)})
-			default:
+			} else {
 				g.key = append(g.key, binding{param: param})
 			}
 		}
 	}
-	g.bindKey()
+	s.bindKey(g)
 	g.check()
 	return g
 }
@@ -239,113 +237,11 @@ func (g *target) pickVerb(op *provider.Operation) {
 	}
 }
 
-// bindParent finds the column that a parent's parameter filters.
-func (s *schema) bindParent(g *target, segs []segment, i int, param string) {
-	parent := ""
-	for p := i; p >= 0 && parent == ""; p-- {
-		parent = segs[p].literal
-	}
-	if b, ok := s.parentBinding(g.table, parent, param); ok {
-		g.parents = append(g.parents, b)
-		return
-	}
-	g.ignored = append(g.ignored, param)
-}
-
-// parentBinding finds the column that holds the parent's key, and by which
-// columns of the parent the parameter names it where that is another.
-func (s *schema) parentBinding(t *table, parent, param string) (binding, bool) {
-	b := binding{param: param, col: s.parentColumn(t, parent, param)}
-	owner := s.noun(parent)
-	if b.col == nil || owner == nil || owner == t {
-		return b, b.col != nil
-	}
-	for _, fk := range t.fks {
-		refs := fk.targets(owner)
-		if !strings.EqualFold(fk.parent, owner.name) || len(fk.cols) != 1 || fk.cols[0] != b.col || len(refs) != 1 {
-			continue
-		}
-		if first, second := owner.choices(param); first != nil {
-			b.via = []*column{first, second}
-		} else if col := owner.keyColumn(param); col != nil && col != refs[0] && col.unique() {
-			b.via = []*column{col}
-		}
-	}
-	return b, true
-}
-
-func (s *schema) parentColumn(t *table, parent, param string) *column {
-	owner := s.noun(parent)
-	if owner == t {
-		owner = nil
-	}
-	byName := t.named(normal(param))
-	ownID := byName != nil && len(t.key) == 1 && byName == t.key[0]
-	if byName != nil && !ownID {
-		return byName
-	}
-	if owner != nil {
-		for _, fk := range t.fks {
-			if strings.EqualFold(fk.parent, owner.name) && len(fk.cols) == 1 {
-				return fk.cols[0]
-			}
-		}
-	}
-	noun := singular(normal(parent))
-	for _, name := range []string{noun + normal(param), noun + "id", normal(param) + "id", noun} {
-		if col := t.named(name); col != nil {
-			return col
-		}
-	}
-	return nil
-}
-
 // named finds a column by its normal name.
 func (t *table) named(norm string) *column {
 	for _, c := range t.cols {
 		if c.norm == norm {
 			return c
-		}
-	}
-	return nil
-}
-
-// keyColumn finds the column that a parameter about a row of the table names.
-func (t *table) keyColumn(param string) *column {
-	n := normal(param)
-	if col := t.synonym(n); col != nil {
-		return col
-	}
-	if col := t.named(n); col != nil {
-		return col
-	}
-	noun := singular(normal(t.name))
-	if rest, ok := strings.CutPrefix(n, noun); ok && rest != "" {
-		if col := t.named(rest); col != nil {
-			return col
-		}
-	}
-	if col := t.named(noun + n); col != nil {
-		return col
-	}
-	return nil
-}
-
-// partColumn finds the column of one part of a key: owner is owner_login, repo
-// is the name of a repo.
-func (t *table) partColumn(param string) *column {
-	n := normal(param)
-	tails := []string{"login", "name", "slug", "key", "id", "gid"}
-	for _, tail := range tails {
-		if col := t.named(n + tail); col != nil {
-			return col
-		}
-	}
-	if n == singular(normal(t.name)) {
-		for _, tail := range tails[1:4] {
-			if col := t.named(tail); col != nil {
-				return col
-			}
 		}
 	}
 	return nil
@@ -362,23 +258,23 @@ func (t *table) keyOrOnly(param string) *column {
 
 // bindKey finds the columns of the key parameters: by name, else the primary key
 // by position.
-func (g *target) bindKey() {
-	for i := range g.key {
+func (s *schema) bindKey(g *target) {
+	var open []int
+	for i, b := range g.key {
 		switch {
-		case g.key[i].col != nil: // the map says it
+		case b.col != nil: // the map says it
 		case len(g.key) == 1 && g.rules != nil && g.rules.id != nil:
 			g.key[i].col = g.rules.id
 		default:
-			if g.key[i].col, g.key[i].alt = g.table.choices(g.key[i].param); g.key[i].col == nil {
-				g.key[i].col = g.table.keyColumn(g.key[i].param)
-			}
-			if g.key[i].col == nil && len(g.key) > 1 {
-				g.key[i].col = g.table.partColumn(g.key[i].param)
+			if found, ok := s.keyBinding(g.table, b.param, len(g.key) > 1); ok {
+				g.key[i] = found
+			} else {
+				open = append(open, i)
 			}
 		}
 	}
-	for i := range g.key {
-		if g.key[i].col == nil && len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
+	for _, i := range open {
+		if len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
 			g.key[i].col = g.table.key[i]
 		}
 	}
@@ -433,14 +329,7 @@ func (g *target) check() {
 
 // single tells whether the key parameters name one row.
 func (g *target) single() bool {
-	var filters []filter
-	for _, b := range append(g.key[:len(g.key):len(g.key)], g.parents...) {
-		filters = append(filters, filter{col: b.col, vals: oneValue()})
-		if b.alt != nil && !b.alt.unique() {
-			return false
-		}
-	}
-	return g.table.pins(filters)
+	return g.table.pinned(append(g.key[:len(g.key):len(g.key)], g.parents...))
 }
 
 func bindingList(list []binding) string {

@@ -228,7 +228,7 @@ func (w *change) placeVia(f filter) error {
 	p := f.parts[0].col.table
 	for _, fk := range w.table.fks {
 		if refs := fk.targets(p); len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
-			w.lookups = append(w.lookups, lookup{own: f.col, ref: refs[0], by: filter{op: opAny, col: f.parts[0].col, parts: f.parts}, path: true})
+			w.lookups = append(w.lookups, lookup{own: f.col, ref: refs[0], by: filter{op: opAll, col: f.parts[0].col, parts: f.parts}, path: true})
 		}
 	}
 	return nil
