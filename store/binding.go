@@ -51,12 +51,7 @@ func (b binding) filter(req *provider.Request) (filter, error) {
 		parts, err := bindingFilters(b.of, req)
 		return filter{col: b.col, op: opVia, parts: parts}, err
 	}
-	raw := req.Params.Path.Get(b.param)
-	if raw == nil && b.anywhere {
-		if raw = req.Params.Query.Get(b.param); raw == nil {
-			raw = bodyField(req.Body, b.param)
-		}
-	}
+	raw := b.sent(req)
 	if raw == nil {
 		where := "path parameter"
 		if b.anywhere {
@@ -73,6 +68,17 @@ func (b binding) filter(req *provider.Request) (filter, error) {
 	}
 	other, err := filterOf(b.alt, b.param, raw)
 	return filter{col: b.col, op: opAny, parts: []filter{f, other}, vals: f.vals}, err
+}
+
+// sent is the value that a request has for a binding, nil without one.
+func (b binding) sent(req *provider.Request) []byte {
+	raw := req.Params.Path.Get(b.param)
+	if raw == nil && b.anywhere {
+		if raw = req.Params.Query.Get(b.param); raw == nil {
+			raw = bodyField(req.Body, b.param)
+		}
+	}
+	return raw
 }
 
 // one tells whether a value of the binding leaves at most one value of its

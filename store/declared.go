@@ -83,10 +83,14 @@ func (d declared) stubbed() *canon.Value {
 }
 
 // alternative is the first part of oneOf or anyOf that is an object or refers to
-// something, where the schema itself declares no properties.
+// something, where the schema itself declares no properties. Some descriptions
+// hold such choices in items without a type.
 func (d declared) alternative() *canon.Value {
 	if d.schema.Get("properties") != nil || d.schema.Get("allOf") != nil {
 		return nil
+	}
+	if items := d.schema.Get("items"); d.schema.Get("type") == nil && (items.Get("anyOf") != nil || items.Get("oneOf") != nil) {
+		return items
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
 		for _, part := range d.schema.Get(word).Elems() {

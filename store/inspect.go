@@ -173,8 +173,8 @@ func (g *target) inspectQuery(m *Mapping, o *air.Operation) {
 			column = "(search)"
 		case len(p.Name) > 1 && p.Name[0] == '$' && (n == "filter" || n == "select" || n == "count" || n == "search"):
 			column = "(odata)"
-		case (n == "since" || n == "until" || n == "before" || n == "after") && g.table.changed() != nil:
-			column = g.table.changed().name + " " + operators[n]
+		case moments[n] != "" && g.table.changed() != nil:
+			column = g.table.changed().name + " " + moments[n]
 		default:
 			m.Ignored = append(m.Ignored, p.Name)
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
 // How operations find their tables, by rule:
@@ -95,13 +96,14 @@ func splitTemplate(path string) (segs []segment) {
 	return segs
 }
 
-// mapOperation finds the target of an operation by rule.
-func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...string) *target {
+// mapOperation finds the target of an operation by rule; k is what the contract
+// says about it besides.
+func (s *schema) mapOperation(op *provider.Operation, all *rules, k known) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
 	if r := all.operation(op); r != nil && (r.custom != nil || r.table != nil) {
 		return s.override(g, op, r, all)
 	}
-	if own := s.rpc(g, op, inputs); own != nil {
+	if own := s.rpc(g, op, k); own != nil {
 		g.rules = all.of(g.table)
 		if g.reason == "" {
 			g.check()
@@ -109,7 +111,7 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...stri
 		return g
 	}
 	segs := splitTemplate(op.PathTemplate)
-	at := s.findNoun(g, segs, op)
+	at := s.findNoun(g, segs, op, k)
 	if g.table == nil {
 		return g
 	}
@@ -117,6 +119,7 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...stri
 	if g.pickVerb(op); g.reason != "" {
 		return g
 	}
+	at = max(at, 0)
 	s.bindParents(g, segs[:at])
 	for _, seg := range segs[at:] {
 		for _, param := range seg.params {
@@ -132,8 +135,12 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...stri
 	return g
 }
 
+// manner are words at the end of a path that say how the rows of the word before
+// are asked for.
+var manner = map[string]bool{"search": true, "list": true, "query": true, "find": true, "bulk": true, "batch": true, "all": true}
+
 // findNoun sets the table and returns the index of the segment that names it.
-func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at int) {
+func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation, k known) (at int) {
 	last := len(segs) - 1
 	for last >= 0 && segs[last].literal == "" {
 		last--
@@ -141,8 +148,10 @@ func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at
 	looked := "anything in the path"
 	if last >= 0 {
 		looked = fmt.Sprintf("%q", segs[last].literal)
-		if g.table = s.noun(segs[last].literal); g.table == nil {
-			g.table = s.childNoun(segs, last)
+		if g.table = s.nounAt(segs, last); g.table == nil && last > 0 && last == len(segs)-1 && manner[normal(segs[last].literal)] && segs[last-1].literal != "" {
+			if g.table = s.nounAt(segs, last-1); g.table != nil {
+				return last - 1
+			}
 		}
 		if g.table != nil {
 			return last
@@ -164,12 +173,36 @@ func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at
 			}
 		}
 	}
+	for _, name := range k.lists { // GET /search answers {"issues": [...]}
+		if g.table = s.noun(name); g.table != nil && last == len(segs)-1 {
+			return last
+		}
+	}
+	g.table = nil
 	names := make([]string, len(s.tables))
 	for i, t := range s.tables {
 		names[i] = t.name
 	}
-	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", looked, strings.Join(names, ", "))
+	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", looked, listed(names))
 	return last
+}
+
+// listed bounds a list of names in a message.
+func listed(names []string) string {
+	const most = 40
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// nounAt finds the table of a word of the path: with the name of what stands
+// before it where there is such a table, else alone.
+func (s *schema) nounAt(segs []segment, i int) *table {
+	if t := s.childNoun(segs, i); t != nil {
+		return t
+	}
+	return s.noun(segs[i].literal)
 }
 
 // rowBefore is the segment of the noun whose row the path names right before
@@ -200,6 +233,11 @@ func (s *schema) noun(name string) *table {
 	}
 	for _, t := range s.tables {
 		if sameThing(normal(t.name), n) {
+			return t
+		}
+	}
+	for _, t := range s.tables {
+		if naming.Thing(t.name) == naming.Thing(name) {
 			return t
 		}
 	}
@@ -355,6 +393,11 @@ func (g *target) queryColumn(param string) *column {
 	for _, name := range []string{n, singular(n), n + "id", n + "gid"} {
 		if col := g.column(name); col != nil {
 			return col
+		}
+	}
+	for _, fk := range g.table.fks { // assignee is assignee_account_id
+		if len(fk.cols) == 1 && len(fk.refs) == 1 && fk.cols[0].norm == n+normal(fk.refs[0]) {
+			return g.column(fk.cols[0].norm)
 		}
 	}
 	return nil
