@@ -11,9 +11,14 @@ import (
 // connect gives columns that hold another entity's key their parent: properties
 // named after it, objects that show a row of it, and a column for each parent in
 // the entity's path.
-func connect(all []*entity) {
+// alias gives the other names of resources.
+func connect(all []*entity, alias map[string]string) {
 	find := func(name string) *entity {
-		i := slices.IndexFunc(all, func(e *entity) bool { return naming.Thing(e.noun) == naming.Thing(name) })
+		thing := naming.Thing(name)
+		i := slices.IndexFunc(all, func(e *entity) bool { return naming.Thing(e.noun) == thing })
+		if other := alias[thing]; i < 0 && other != "" {
+			i = slices.IndexFunc(all, func(e *entity) bool { return naming.Thing(e.noun) == other })
+		}
 		if i < 0 || name == "" {
 			return nil
 		}
@@ -29,8 +34,23 @@ func connect(all []*entity) {
 		for _, path := range e.creates {
 			e.addParents(find, path)
 		}
+		for _, name := range e.inputs {
+			e.addInput(find, name)
+		}
 		e.scope()
 	}
+}
+
+// addInput gives rows that are made or listed by a parameter called after
+// another resource that resource's key: the channel of a message.
+func (e *entity) addInput(find func(string) *entity, name string) {
+	p := find(name)
+	if p == nil || p == e || naming.Singular(naming.Plain(name)) != naming.Plain(name) || slices.ContainsFunc(e.columns, func(c *column) bool {
+		return c.parent == p || strings.HasPrefix(naming.Plain(c.name), naming.Plain(name))
+	}) {
+		return
+	}
+	e.columns = append(e.columns, &column{name: joinName(name, p.key.name), decl: p.key.decl, parent: p, above: true})
 }
 
 // refer gives one column its parent: user_id the user; an object that is a user

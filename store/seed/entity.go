@@ -6,6 +6,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
@@ -21,6 +22,8 @@ type entity struct {
 	path    string
 	params  []*air.Param // of the path's operation
 	creates []string     // paths that make one row
+	inputs  []string     // of RPC operations that make or list rows
+	ids     []fixture.Value
 }
 
 // A column is one property of a resource.
@@ -45,12 +48,13 @@ func (e *entity) column(name string) *column {
 
 // entities finds the resources of a contract, in the order of their names, and
 // the nouns that declare no readable object.
-func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []string) {
+func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []string, alias map[string]string) {
 	r := &resolver{schemas: doc.Schemas}
+	names := newNouns(doc, r, ops)
 	byThing := map[string]*entity{}
 	var order []*entity
 	for _, o := range ops {
-		noun := nounOf(doc, o)
+		noun := names.of(o)
 		thing := naming.Thing(noun)
 		e := byThing[thing]
 		if e == nil {
@@ -60,7 +64,10 @@ func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []
 		} else if len(noun) > len(e.noun) && naming.Plain(noun) == thing {
 			e.noun = noun // the word written out
 		}
-		if o.EffectKind != "read" && o.Action != "create" && o.Action != "update" {
+		if isRPC(o.Path) && (o.Action == "list" || o.Action == "create" || o.Action == "send") {
+			e.inputs = append(e.inputs, inputNames(o)...)
+		}
+		if o.EffectKind != "read" && o.Action != "send" && o.Action != "create" && o.Action != "update" {
 			continue
 		}
 		for _, c := range candidates(doc, r, o, thing) {
@@ -77,40 +84,23 @@ func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []
 			left = append(left, e.noun)
 		}
 	}
-	return found, left
+	return found, left, names.rows
 }
 
-// nounOf is what a table of the operation's rows is called: the resource, in a
-// singular that is a word, with its parent's name where the contract's schema
-// has it too (/issues/{id}/comments of IssueComment is issue_comment).
-func nounOf(doc *air.Document, o *air.Operation) string {
-	noun := o.ResourceNoun()
-	segs := strings.Split(o.Path, "/")
-	at := len(segs) - 1
-	for at > 0 && strings.Contains(segs[at], "{") {
-		at--
+// inputNames are the parameters and body fields of an operation.
+func inputNames(o *air.Operation) (names []string) {
+	for _, p := range o.Params {
+		names = append(names, p.Name)
 	}
-	plain, seg := naming.Plain(noun), strings.ToLower(segs[at])
-	word := naming.Singular(seg)
-	if tail, ok := strings.CutPrefix(naming.Plain(seg), plain); ok && len(tail) <= 2 && naming.Plain(word) != plain && plain != "" {
-		noun = word // releas, of releases
+	if o.Body != nil {
+		for _, m := range o.Body.Schema.Get("properties").Members() {
+			names = append(names, m.Key)
+		}
+		for _, f := range o.Body.Fields {
+			names = append(names, f.Name)
+		}
 	}
-	for p := at - 1; p > 0; p-- {
-		if strings.Contains(segs[p], "{") || naming.Thing(segs[at]) != naming.Thing(noun) {
-			continue
-		}
-		parent := naming.Singular(strings.ToLower(segs[p]))
-		answer := inner(o.OutputSchema)
-		core := coreName(refOf(answer))
-		if core == "" {
-			core = coreName(answer.Get("title").Text())
-		}
-		if strings.HasSuffix(core, naming.Plain(parent)+naming.Plain(noun)) {
-			return parent + "_" + noun
-		}
-		break
-	}
-	return noun
+	return names
 }
 
 // A candidate is a schema that may describe a resource. Its weight says how

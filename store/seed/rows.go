@@ -43,13 +43,13 @@ func (e *entity) label(c *column, row int) string {
 func (e *entity) value(c *column, opts *Options, row int) fixture.Value {
 	switch {
 	case c == e.key:
-		return e.id(opts.Seed, row)
+		return e.ids[row]
 	case c.parent != nil:
 		at := e.parentRow(c, opts, row, 0)
 		if at < 0 {
 			return nil
 		}
-		return c.parent.id(opts.Seed, at)
+		return c.parent.ids[at]
 	case c == e.lookup && c.decl == "INTEGER":
 		return int64(row + 1)
 	case c.items != nil && opts.Rows > 0:
@@ -96,7 +96,7 @@ func (e *entity) shown(c *column, opts *Options, row int) *canon.Value {
 		v := synth.Body(m.Value, opts.Seed, p.label(col, at))
 		switch {
 		case col == p.key:
-			id := p.id(opts.Seed, at)
+			id := p.ids[at]
 			if n, ok := id.(int64); ok {
 				v = canon.NewInt(n)
 			} else {
@@ -112,30 +112,6 @@ func (e *entity) shown(c *column, opts *Options, row int) *canon.Value {
 	return canon.NewArray(canon.NewObject(out...))
 }
 
-// id is the key of a row: numbers from 1, a pattern's own digits counted on, a
-// UUID, or resource_ and a token as the built-in store has them.
-func (e *entity) id(seed uint32, row int) fixture.Value {
-	if e.key.decl == "INTEGER" {
-		return int64(row + 1)
-	}
-	given := example(e.key.schema)
-	label := e.label(e.key, row)
-	if n, err := strconv.ParseInt(given, 10, 64); err == nil && n >= 0 {
-		return strconv.FormatInt(n+int64(row), 10)
-	}
-	if e.key.schema.Get("format").Text() == "uuid" {
-		bare := canon.NewObject(canon.Member{Key: "type", Value: canon.NewString("string")}, canon.Member{Key: "format", Value: canon.NewString("uuid")})
-		return synth.Body(bare, seed, label).Text()
-	}
-	if prefix, digits := splitDigits(given); digits != "" && len(digits) < 18 && prefix != "" {
-		n, _ := strconv.ParseInt(digits, 10, 64)
-		return prefix + strconv.FormatInt(n+int64(row), 10)
-	}
-	token := synth.NewRng(synth.BodySeed(seed, label)).Token(6)
-	// The number keeps two equal tokens apart.
-	return plainWord(e.noun) + "_" + token + strconv.Itoa(row+1)
-}
-
 func example(s *canon.Value) string {
 	if v := s.Get("example"); v.Is(canon.String) || v.Is(canon.Number) {
 		return v.Text()
@@ -145,17 +121,6 @@ func example(s *canon.Value) string {
 	}
 	return ""
 }
-
-// splitDigits cuts PROJ-41 into PROJ- and 41.
-func splitDigits(s string) (prefix, digits string) {
-	i := len(s)
-	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
-		i--
-	}
-	return s[:i], s[i:]
-}
-
-func plainWord(noun string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(noun) }
 
 // epoch is when the first row of a table was made; each next one is an hour
 // later.

@@ -73,7 +73,7 @@ func (r *resolver) resolve(s *canon.Value, depth int) *canon.Value {
 	var out []canon.Member
 	for _, m := range s.Members() {
 		switch m.Key {
-		case "const", "example", "examples", "enum", "format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems":
+		case "const", "example", "examples", "enum", "format", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems":
 			out = append(out, m)
 		}
 	}
@@ -90,6 +90,9 @@ func (r *resolver) resolve(s *canon.Value, depth int) *canon.Value {
 				}
 			}
 		}
+	}
+	if items := s.Get("items"); kind == "" && items != nil && len(props) == 0 && depth < maxHops {
+		return r.resolve(items, depth+1) // choices that stand in items without a type
 	}
 	switch {
 	case kind == "object" && depth < maxHops:

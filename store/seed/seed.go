@@ -50,13 +50,16 @@ func Make(ctx context.Context, path string, doc *air.Document, opts *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	all, left := entities(doc, ops)
-	connect(all)
+	all, left, alias := entities(doc, ops)
+	connect(all, alias)
 	if all, err = choose(all, opts.Resources); err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, errors.New("the contract declares no resource that a table could be made of: no answer is an object with an id")
+	}
+	for _, e := range all {
+		e.giveIDs(opts)
 	}
 	report := &Report{Left: left}
 	err = fixture.Build(ctx, path, opts.Mode, func(db *fixture.DB) error {
