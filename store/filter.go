@@ -163,7 +163,7 @@ func anyOf(parts []filter) filter {
 // label names the filter for meta: the column, with the operator where it is
 // not equality.
 func (f filter) label() string {
-	names := [...]string{"", "ne", "lt", "lte", "gt", "gte", "like", "present", "", "", "", "match", "has"}
+	names := [...]string{"", "ne", "lt", "lte", "gt", "gte", "like", "present", "", "", "", "match", ""}
 	switch {
 	case f.op == opNot && len(f.parts) == 1 && f.parts[0].op == opEqual && f.col != nil:
 		return f.col.name + " ne"

@@ -53,7 +53,7 @@ func (f filter) holds() (string, []driver.Value) {
 	col := "t." + quote(f.col.name)
 	marks := "(?" + strings.Repeat(",?", len(f.vals)-1) + ")"
 	sql := "(" + col + " IN " + marks + " OR EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(" + col + ") THEN " + col +
-		" ELSE '[]' END) AS e WHERE (typeof(e.key) = 'integer' OR e.key IN " + knownBy + ") AND e.atom IN " + marks +
+		" ELSE '[]' END) AS e WHERE (e.key IS NULL OR typeof(e.key) = 'integer' OR e.key IN " + knownBy + ") AND e.atom IN " + marks +
 		" OR e.type = 'object' AND typeof(e.key) = 'integer' AND EXISTS (SELECT 1 FROM json_each(e.value) AS m WHERE m.key IN " + knownBy +
 		" AND m.atom IN " + marks + ")))"
 	args := append(append(f.vals[:len(f.vals):len(f.vals)], f.vals...), f.vals...)

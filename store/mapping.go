@@ -371,9 +371,11 @@ func (g *target) single() bool {
 }
 
 func bindingList(list []binding) string {
-	cols := make([]*column, len(list))
-	for i, b := range list {
-		cols[i] = b.col
+	var cols []*column
+	for _, b := range list {
+		if cols = append(cols, b.col); b.alt != nil {
+			cols = append(cols, b.alt)
+		}
 	}
 	return nameList(cols)
 }
@@ -390,6 +392,9 @@ func (g *target) queryColumn(param string) *column {
 		return col
 	}
 	n := normal(param)
+	if projections[n] {
+		return nil
+	}
 	for _, name := range []string{n, singular(n), n + "id", n + "gid"} {
 		if col := g.column(name); col != nil {
 			return col
@@ -402,6 +407,9 @@ func (g *target) queryColumn(param string) *column {
 	}
 	return nil
 }
+
+// projections are parameters that say what is shown of a row, and not which rows.
+var projections = map[string]bool{"fields": true, "expand": true, "include": true, "properties": true, "optfields": true, "embed": true}
 
 // pagingNames are parameters that page in many APIs. They count only where the
 // contract is not at hand and no column has the name.

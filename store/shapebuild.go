@@ -249,6 +249,9 @@ func (s *schema) wrapper(t *table, from declared) *canon.Member {
 		if own, _ := s.foreignKey(t, n); own != nil && !envelopes[n] {
 			continue
 		}
+		if 2*outside >= inside && !envelopes[n] && n != singular(normal(t.name)) {
+			continue // a row that shows another one, as a fork its source
+		}
 		if inside > most && t.outColumn([]string{m.Key}) == nil && t.named(n+"id") == nil {
 			best, most = &props[i], inside
 		}

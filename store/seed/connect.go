@@ -59,8 +59,8 @@ func (e *entity) refer(c *column, find func(string) *entity) {
 	for _, suffix := range []string{"id", "gid", "sid", "key"} {
 		noun, ok := strings.CutSuffix(naming.Plain(c.name), suffix)
 		p := find(noun)
-		if ok && p != nil && p != e && c != e.key && c.decl == p.key.decl && naming.Plain(p.key.name) == suffix {
-			c.parent = p
+		if ok && p != nil && p != e && c != e.key && keyable(c.schema) && naming.Plain(p.key.name) == suffix {
+			c.parent, c.decl = p, p.key.decl // a number that points to a text is that text
 		}
 	}
 	p := find(c.ref)

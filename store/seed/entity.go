@@ -20,9 +20,10 @@ type entity struct {
 	score   int       // of the schema that the columns are of
 	read    bool      // some operation reads it
 	path    string
-	params  []*air.Param // of the path's operation
-	creates []string     // paths that make one row
-	inputs  []string     // of RPC operations that make or list rows
+	params  []*air.Param     // of the path's operation
+	items   []*air.Operation // whose path ends in one row
+	creates []string         // paths that make one row
+	inputs  []string         // of RPC operations that make or list rows
 	ids     []fixture.Value
 }
 
@@ -175,6 +176,9 @@ func (e *entity) place(doc *air.Document, o *air.Operation) {
 	if o.Action == "create" && typeOf(doc.Response(o)) != "array" {
 		e.creates = append(e.creates, o.Path)
 	}
+	if lastParam(o.Path) != "" {
+		e.items = append(e.items, o)
+	}
 	item, had := lastParam(o.Path) != "", lastParam(e.path) != ""
 	if o.Path != "" && (e.path == "" || item && !had || item == had && len(o.Path) < len(e.path)) {
 		e.path, e.params = o.Path, o.Params
@@ -192,25 +196,51 @@ func (e *entity) chooseKey() {
 		name = e.columns[0].name
 	}
 	e.key = e.column(name)
-	for _, want := range e.lookupNames(param) {
+	if e.findLookup(e.path, e.params) {
+		return
+	}
+	slices.SortStableFunc(e.items, func(a, b *air.Operation) int { return len(a.Path) - len(b.Path) })
+	for _, o := range e.items {
+		if e.findLookup(o.Path, o.Params) {
+			e.path, e.params = o.Path, o.Params
+			return
+		}
+	}
+}
+
+// findLookup looks for what a path names an item by, beside the key.
+func (e *entity) findLookup(path string, params []*air.Param) bool {
+	names := e.lookupNames(lastParam(path), params)
+	either := slices.Contains(names, naming.Plain(e.key.name)) && len(names) > 2 // issueIdOrKey
+	for _, want := range names {
 		for _, c := range e.columns {
-			if naming.Plain(c.name) == want && c != e.key && c.decl != "JSON" {
+			if naming.Plain(c.name) == want && c == e.key {
+				if either {
+					continue
+				}
+				return false
+			}
+			if naming.Plain(c.name) == want && c.decl != "JSON" {
 				e.lookup = c
-				return
+				return true
 			}
 		}
 	}
+	return false
 }
 
 // lookupNames are the columns that a path's last parameter may mean beside the
 // key: its own name, both names of issueIdOrKey, a name of the thing where it is
 // called after the thing alone.
-func (e *entity) lookupNames(param string) (names []string) {
+func (e *entity) lookupNames(param string, params []*air.Param) (names []string) {
 	if param == "" {
 		return nil
 	}
 	n, noun := naming.Plain(param), naming.Plain(e.noun)
 	rest := strings.TrimPrefix(n, noun)
+	if i := strings.LastIndexByte(e.noun, '_'); rest == n && i >= 0 {
+		rest = strings.TrimPrefix(n, naming.Plain(e.noun[i:])) // discussion_number of team_discussion
+	}
 	if n == "username" {
 		names = append(names, "login", "username", "handle")
 	}
@@ -218,8 +248,8 @@ func (e *entity) lookupNames(param string) (names []string) {
 	if first, second, ok := strings.Cut(rest, "or"); ok {
 		names = append(names, first, second)
 	}
-	i := slices.IndexFunc(e.params, func(p *air.Param) bool { return p.Name == param })
-	number := i >= 0 && declOf(e.params[i].Schema) == "INTEGER"
+	i := slices.IndexFunc(params, func(p *air.Param) bool { return p.Name == param })
+	number := i >= 0 && declOf(params[i].Schema) == "INTEGER"
 	if naming.Thing(param) == naming.Thing(e.noun) && !number {
 		names = append(names, "login", "slug", "key", "name")
 	}

@@ -196,8 +196,10 @@ func declOf(s *canon.Value) string {
 		}
 		return "TEXT"
 	}
-	if s.Get("properties") != nil || s.Get("items") != nil || s.Get("allOf") != nil || s.Get("oneOf") != nil || s.Get("anyOf") != nil || s.Get("$ref") != nil {
-		return "JSON"
+	for _, word := range []string{"example", "enum", "const", "format", "pattern", "minLength", "maxLength"} {
+		if s.Get(word) != nil && !s.Get(word).Is(canon.Object) {
+			return "TEXT"
+		}
 	}
-	return "TEXT"
+	return "JSON" // anything at all
 }
