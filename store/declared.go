@@ -132,6 +132,17 @@ func (d declared) property(key string) declared {
 	return declared{d.schemas, nil}
 }
 
+// fixed tells whether an object has a member that can have one value only.
+func (d declared) fixed() bool {
+	for _, m := range d.properties() {
+		schema := d.with(m.Value).schema
+		if schema.Get("const") != nil || len(schema.Get("enum").Elems()) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // required are the names that must be there.
 func (d declared) required() map[string]bool {
 	set := map[string]bool{}

@@ -55,6 +55,7 @@ type target struct {
 	shape       *shape
 	wrap        string   // the object property that holds a row in the response, "" for none
 	bodyWrap    string   // the same in the body
+	bare        bool     // an answer without a row is an object
 	listPath    []string // where an unpaged list stands in the response
 	set         []assignment
 	queries     map[string]*column // parameters that the map gives a column, nil for none

@@ -30,7 +30,7 @@ func (t *table) keyColumn(param string) *column {
 	if col := t.synonym(n); col != nil {
 		return col
 	}
-	if col := t.named(n); col != nil {
+	if col := t.named(n); col != nil && !t.pointsAtItself(col) {
 		return col
 	}
 	noun := singular(normal(t.name))
@@ -63,6 +63,14 @@ func (t *table) partColumn(param string) *column {
 		}
 	}
 	return nil
+}
+
+// pointsAtItself tells whether a column holds another row of the same table: the
+// story_gid of a story is not its own.
+func (t *table) pointsAtItself(col *column) bool {
+	return slices.ContainsFunc(t.fks, func(fk foreignKey) bool {
+		return len(fk.cols) == 1 && fk.cols[0] == col && strings.EqualFold(fk.parent, t.name)
+	})
 }
 
 // ways are the columns by which a parameter may name a row of the table: both of

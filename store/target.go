@@ -87,6 +87,16 @@ func (g *target) wrapRow(row []byte) []byte {
 	return append(append(out, row...), '}')
 }
 
+// nothing is the result of a call that has no row to show: an object where the
+// contract declares one with a fixed member, such as {"ok": true}, for that to be
+// added.
+func (g *target) nothing() []byte {
+	if g.bare {
+		return []byte("{}")
+	}
+	return []byte("null")
+}
+
 // wrapList puts a list that is not paged where the declared response has it.
 func (g *target) wrapList(list []byte) []byte {
 	for i := len(g.listPath) - 1; i >= 0; i-- {
@@ -112,6 +122,7 @@ func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
 		return
 	}
 	from := response(doc, o)
+	g.bare = from.fixed()
 	if g.verb == listRows {
 		item, path := items(doc, o)
 		if from = item; !o.Paged() {
@@ -162,6 +173,7 @@ func (g *target) besides(s *schema, outer declared) (list []outField) {
 // declareCustom learns the types of the columns that custom SQL gives.
 func (g *target) declareCustom(doc *air.Document, o *air.Operation) {
 	from := response(doc, o)
+	g.bare = from.fixed()
 	if o.Paged() || o.Kind() == "list" || o.Kind() == "search" {
 		from, g.listPath = items(doc, o)
 	}

@@ -158,7 +158,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	end(w.added())
 	if w.verb == deleteRow {
-		row = []byte("null")
+		row = g.nothing()
 	} else {
 		row = g.wrapRow(row)
 	}
