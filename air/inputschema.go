@@ -125,12 +125,12 @@ func (b *inputBuilder) withoutCarrier(field *Value) *Value {
 func withoutPath(s *Value, path []string) *Value {
 	key := path[0]
 	if e := s.Get("example"); e != nil {
-		s = s.With("example", withoutValue(e, path))
+		s = s.With("example", e.WithoutPath(path))
 	}
 	if list := s.Get("examples"); list.Is(canon.Array) {
 		elems := slices.Clone(list.Elems())
 		for i, e := range elems {
-			elems[i] = withoutValue(e, path)
+			elems[i] = e.WithoutPath(path)
 		}
 		s = s.With("examples", canon.NewArray(elems...))
 	}
@@ -148,17 +148,6 @@ func withoutPath(s *Value, path []string) *Value {
 		s = s.With("required", canon.NewArray(slices.DeleteFunc(slices.Clone(list.Elems()), func(e *Value) bool { return e.Text() == key })...))
 	}
 	return s
-}
-
-func withoutValue(v *Value, path []string) *Value {
-	inner := v.Get(path[0])
-	switch {
-	case inner == nil:
-		return v
-	case len(path) == 1:
-		return v.With(path[0], nil)
-	}
-	return v.With(path[0], withoutValue(inner, path[1:]))
 }
 
 // key adds the idempotency key, with the limits that its carrier declares.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/anvil-sim/anvil/internal/coding"
 )
 
 // A counter counts from several goroutines.
@@ -19,7 +21,7 @@ func (p *Proxy) answer(w http.ResponseWriter, req *http.Request, x *exchange, re
 	h := endToEnd(resp.Header)
 	p.toClient(h, self)
 	rewrite := p.opts.RewriteBodies && rewritable(h) && req.Method != http.MethodHead
-	names, known := codings(h)
+	names, known := coding.Names(h.Values("Content-Encoding"))
 	if rewrite = rewrite && known; rewrite {
 		h.Del("Content-Encoding")
 		h.Del("Content-Length")
@@ -97,6 +99,7 @@ func (p *Proxy) pass(w io.Writer, x *exchange, body io.Reader, declared int64, s
 		n, err := body.Read(buf)
 		if n > 0 {
 			_, _ = x.respBody.Write(buf[:n])
+			x.pieces.came(n, n == len(buf))
 			spot.look(buf[:n])
 			total += int64(n)
 			part := buf[:n]
@@ -119,7 +122,7 @@ func (p *Proxy) pass(w io.Writer, x *exchange, body io.Reader, declared int64, s
 
 // rewritten passes a body on without content coding and with its links changed.
 func (p *Proxy) rewritten(w io.Writer, x *exchange, resp *http.Response, names []string, self string, flush func()) {
-	src, done, err := plain(io.TeeReader(resp.Body, x.respBody), names)
+	src, done, err := coding.NewReader(io.TeeReader(resp.Body, x.respBody), names)
 	defer done()
 	if err == nil {
 		links := newLinkWriter(w, p.origin, self)

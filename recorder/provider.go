@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/wholefile"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/recorder/scrub"
 	"github.com/anvil-sim/anvil/recorder/vcr"
@@ -56,11 +56,10 @@ func NewProvider(next provider.Provider, path string, opts *Options) (*Provider,
 	if opts == nil {
 		opts = &Options{}
 	}
-	rules := scrub.Rules{}
-	if opts.Rules != nil {
-		rules = *opts.Rules
+	rules, err := WithCarriers(opts.Rules, opts.Contract)
+	if err != nil {
+		return nil, err
 	}
-	addCarriers(&rules, opts.Contract)
 	rules.Fields = slices.Concat(rules.Fields, rules.Headers, rules.Query) // parameters are members here
 	if err := rules.Prepare(); err != nil {
 		return nil, err
@@ -73,18 +72,14 @@ func NewProvider(next provider.Provider, path string, opts *Options) (*Provider,
 	if err != nil {
 		return nil, err
 	}
-	p.scrub = scrub.New(&rules, scrub.NewVault(used))
+	p.scrub = scrub.New(rules, scrub.NewVault(used))
 	return p, nil
 }
 
 // open finds the end of what is there; used is the highest placeholder.
 func (p *Provider) open(opts *Options) (used int, err error) {
 	flags := os.O_RDWR | os.O_CREATE
-	switch {
-	case opts.Append:
-	case opts.Replace:
-		flags |= os.O_TRUNC
-	default:
+	if !opts.Append && !opts.Replace {
 		flags |= os.O_EXCL
 	}
 	if p.f, err = os.OpenFile(p.path, flags, 0o644); err != nil {
@@ -93,7 +88,16 @@ func (p *Provider) open(opts *Options) (used int, err error) {
 		}
 		return 0, err
 	}
-	data, err := io.ReadAll(p.f)
+	if err := vcr.Lock(p.f); err != nil {
+		return 0, errors.Join(err, p.f.Close())
+	}
+	if opts.Replace && !opts.Append {
+		err = p.f.Truncate(0)
+	}
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(p.f)
+	}
 	if err == nil && len(data) > 0 && !strings.Contains(string(data[:min(len(data), 4096)]), ProviderSchema) {
 		err = fmt.Errorf("%s: found no provider recording, want lines of %s", p.path, ProviderSchema)
 	}
@@ -206,7 +210,7 @@ func (p *Provider) closeFile() error {
 	byOrder := func(a, b providerLine) int { return cmp.Compare(a.order, b.order) }
 	if !slices.IsSortedFunc(p.lines, byOrder) {
 		slices.SortFunc(p.lines, byOrder)
-		err = vcr.WriteWhole(filepath.Clean(p.path), func(w io.Writer) error {
+		err = wholefile.Write(p.path, func(w io.Writer) error {
 			n := vcr.NewNumberer(w)
 			if _, err := io.Copy(n, io.NewSectionReader(p.f, 0, p.fixed)); err != nil {
 				return err

@@ -41,6 +41,10 @@ type Options struct {
 	// Now makes answers keep their duration. Nil stores none, so that two recordings
 	// of the same traffic are equal.
 	Now func() time.Time
+	// Chunks keeps in which pieces an answer of no declared length came, as it came:
+	// two recordings of the same traffic may differ in it. Without it a replay sends
+	// the events of an event stream and the lines of JSON lines one by one.
+	Chunks bool
 	// Warn is told of each exchange that was not written, and why. It may be called by
 	// several goroutines at once. Nil drops it; the summary counts.
 	Warn func(error)
@@ -53,6 +57,7 @@ type Recorder struct {
 	scrub *scrub.Scrubber
 	room  *spoolRoom
 	now   func() time.Time
+	keep  bool // the pieces of answers
 	warn  func(error)
 	cover *coverage
 	clock atomic.Uint64
@@ -68,15 +73,11 @@ func Open(path string, opts *Options) (*Recorder, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	rules := &scrub.Rules{}
-	if opts.Rules != nil {
-		*rules = *opts.Rules
-	}
-	addCarriers(rules, opts.Contract)
-	if err := rules.Prepare(); err != nil {
+	rules, err := WithCarriers(opts.Rules, opts.Contract)
+	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{now: opts.Now, warn: opts.Warn, room: &spoolRoom{memory: bodyMemory, max: opts.MaxBody, random: opts.Random, dir: opts.TempDir}}
+	r := &Recorder{now: opts.Now, keep: opts.Chunks, warn: opts.Warn, room: &spoolRoom{memory: bodyMemory, max: opts.MaxBody, random: opts.Random, dir: opts.TempDir}}
 	if r.room.max <= 0 {
 		r.room.max = DefaultMaxBody
 	}
@@ -88,7 +89,6 @@ func Open(path string, opts *Options) (*Recorder, error) {
 	}
 	used := 0
 	if path != "" {
-		var err error
 		if opts.Append {
 			r.tape, err = vcr.Append(path)
 		} else {
@@ -149,6 +149,7 @@ type exchange struct {
 	resp          *http.Response
 	respNames     []string
 	respBody      *spool
+	pieces        pieces // of respBody
 	informational []vcr.Informational
 	failure       error // there was no answer, or no whole one
 	left          bool  // the caller did not wait for the end
@@ -230,6 +231,9 @@ func (x *exchange) answer(it *vcr.Interaction) (*stored, error) {
 	out.Names, out.Informational, out.Transfer = x.respNames, x.informational, transfer(x.resp)
 	for i := range out.Informational {
 		out.Informational[i].Header = r.scrub.Header(out.Informational[i].Header)
+	}
+	if r.keep && out.Transfer != "" && len(out.Encoding) == 0 {
+		out.Chunks = x.pieces.of(x.respBody, out.Body)
 	}
 	switch {
 	case out.Cut != "":

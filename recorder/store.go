@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/anvil-sim/anvil/internal/coding"
 	"github.com/anvil-sim/anvil/recorder/scrub"
 	"github.com/anvil-sim/anvil/recorder/vcr"
 )
@@ -54,7 +55,7 @@ func (r *Recorder) store(place string, h http.Header, body *spool, trailer http.
 func (r *Recorder) storeBody(place string, out *stored, h http.Header, body *spool) error {
 	out.notes.Cut = body.cut()
 	kind := h.Get("Content-Type")
-	names, ok := codings(h)
+	names, ok := coding.Names(h.Values("Content-Encoding"))
 	if ok && len(names) > 0 {
 		switch err := r.content(place, out, kind, body, names); {
 		case err == nil:
@@ -87,7 +88,7 @@ func (r *Recorder) content(place string, out *stored, kind string, body *spool, 
 	if err != nil {
 		return err
 	}
-	src, done, err := plain(raw, names)
+	src, done, err := coding.NewReader(raw, names)
 	defer done()
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (r *Recorder) count(x *exchange) {
 	if x.left && transfer(x.resp) != "sse" {
 		r.sum.Abandoned++
 	}
-	if r.cover != nil && !r.cover.saw(x.method, x.url) {
+	if r.cover != nil && !r.cover.saw(x) {
 		r.sum.Unknown++
 	}
 }

@@ -121,6 +121,7 @@ type received struct {
 func (b *received) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	_, _ = b.x.respBody.Write(p[:n])
+	b.x.pieces.came(n, n == len(p))
 	if err == nil || b.done {
 		return n, err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/air/route"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/replayer/tape"
@@ -43,12 +44,12 @@ func (c *contract) bindHTTP(r *tape.Request) *bound {
 	return b
 }
 
-func recordedParam(p *param, values []pathValue, pairs []pair, h tape.Header) *canon.Value {
+func recordedParam(p *param, values []route.Param, pairs []pair, h tape.Header) *canon.Value {
 	switch p.In {
 	case "path":
 		for _, v := range values {
-			if v.name == p.Name {
-				return p.texts([]string{unescape(v.text, false)})
+			if v.Name == p.Name {
+				return p.texts([]string{unescape(v.Text, false)})
 			}
 		}
 	case "query":
@@ -169,7 +170,7 @@ func (b *bound) setBody(v *canon.Value) {
 			v = v.With(p.CursorParam, nil).With(p.PageSizeParam, nil)
 		}
 		if c := b.op.carrier; c != nil && c.In == "body" {
-			v = without(v, carrierPath(c))
+			v = v.WithoutPath(carrierPath(c))
 		}
 		if len(v.Members()) == 0 {
 			return // nothing but the page or the key was in it
@@ -183,18 +184,6 @@ func carrierPath(c *air.Carrier) []string {
 		return c.Pointer
 	}
 	return []string{c.Name}
-}
-
-// without is an object less the value at a path.
-func without(v *canon.Value, path []string) *canon.Value {
-	inner := v.Get(path[0])
-	switch {
-	case inner == nil:
-		return v
-	case len(path) == 1:
-		return v.With(path[0], nil)
-	}
-	return v.With(path[0], without(inner, path[1:]))
 }
 
 // setCursor notes where a request continues; an empty cursor is none.
@@ -232,7 +221,7 @@ func (b *bound) readQueryPage(pairs []pair) {
 }
 
 // readCarrier reads the idempotency key of a recorded request.
-func (b *bound) readCarrier(values []pathValue, pairs []pair, r *tape.Request) {
+func (b *bound) readCarrier(values []route.Param, pairs []pair, r *tape.Request) {
 	c := b.op.carrier
 	if c == nil {
 		return
@@ -249,8 +238,8 @@ func (b *bound) readCarrier(values []pathValue, pairs []pair, r *tape.Request) {
 		}
 	case "path":
 		for _, v := range values {
-			if v.name == c.Name {
-				key = v.text
+			if v.Name == c.Name {
+				key = v.Text
 			}
 		}
 	case "body":

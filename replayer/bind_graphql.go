@@ -1,31 +1,21 @@
 package replayer
 
 import (
-	"strings"
-
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
-// bindGraphQL ties a GraphQL-over-HTTP request to its operation: by
-// operationName, then by the compiled document, then by the root field.
+// bindGraphQL ties a GraphQL-over-HTTP request to its operation.
 func (c *contract) bindGraphQL(r *tape.Request) *bound {
-	if len(c.graphql) == 0 || r.Method != "POST" {
+	if r.Method != "POST" || !c.table.HasGraphQL() {
 		return nil
 	}
 	v := jsonBody(r)
-	doc := v.Get("query").Text()
-	if doc == "" {
+	found := c.table.GraphQL(v)
+	if found == nil {
 		return nil
 	}
-	name := v.Get("operationName").Text()
-	if name == "" {
-		name = documentName(doc)
-	}
-	op := c.graphqlOperation(name, doc)
-	if op == nil {
-		return nil
-	}
+	op := c.ops[found.ID]
 	b := &bound{op: op, asked: &asked{op: op.ID, group: op.ID}}
 	vars := v.Get("variables")
 	for _, p := range op.params {
@@ -53,54 +43,4 @@ func (c *contract) bindGraphQL(r *tape.Request) *bound {
 	b.readCarrier(nil, nil, &tape.Request{Body: vars.AppendJSON(nil)})
 	b.asked.sort()
 	return b
-}
-
-func (c *contract) graphqlOperation(name, doc string) *operation {
-	squeezed := strings.Join(strings.Fields(doc), " ")
-	root := rootField(doc)
-	var byDoc, byField *operation
-	for _, o := range c.graphql {
-		if name != "" && o.Binding.Get("operationName").Text() == name {
-			return o
-		}
-		if byDoc == nil && strings.Join(strings.Fields(o.Binding.Get("document").Text()), " ") == squeezed {
-			byDoc = o
-		}
-		if byField == nil && root != "" && o.Binding.Get("rootField").Text() == root {
-			byField = o
-		}
-	}
-	if byDoc != nil {
-		return byDoc
-	}
-	return byField
-}
-
-// rootField is the first root field that a document selects, without its alias.
-func rootField(doc string) string {
-	if strings.HasPrefix(strings.TrimSpace(doc), "fragment") {
-		return ""
-	}
-	depth := 0
-	for i, r := range doc {
-		switch {
-		case r == '(':
-			depth++
-		case r == ')':
-			depth--
-		case r == '{' && depth == 0:
-			words := strings.FieldsFunc(doc[i+1:], func(r rune) bool { return strings.ContainsRune(" \n\t\r,({@}", r) })
-			if len(words) > 1 && strings.HasSuffix(words[0], ":") {
-				return words[1]
-			}
-			if len(words) > 0 {
-				if _, field, ok := strings.Cut(words[0], ":"); ok {
-					return field
-				}
-				return words[0]
-			}
-			return ""
-		}
-	}
-	return ""
 }

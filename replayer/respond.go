@@ -140,10 +140,14 @@ func (c *serverConn) body(r *tape.Response, body []byte, f framing) bool {
 	return err == nil
 }
 
-// chunks cuts a stream into what its sender wrote at once: the events of an
-// event stream, the lines of JSON lines. Any other body is one chunk.
+// chunks cuts a stream into what its sender wrote at once: as it was recorded, else
+// the events of an event stream, the lines of JSON lines. Any other body is one
+// chunk.
 func chunks(r *tape.Response, body []byte) [][]byte {
 	h := r.Header
+	if len(r.Chunks) > 0 && !h.Has("Content-Encoding") {
+		return pieces(body, r.Chunks)
+	}
 	media := strings.ToLower(strings.TrimSpace(strings.Split(h.Get("Content-Type"), ";")[0]))
 	ends := []string{}
 	switch {
@@ -168,6 +172,20 @@ func chunks(r *tape.Response, body []byte) [][]byte {
 		}
 		list = append(list, body[:cut:cut])
 		body = body[cut:]
+	}
+	if len(body) > 0 {
+		list = append(list, body)
+	}
+	return list
+}
+
+// pieces cuts a body into sizes; what is left over is a piece of its own.
+func pieces(body []byte, sizes []int) (list [][]byte) {
+	for _, n := range sizes {
+		if n = min(n, len(body)); n > 0 {
+			list = append(list, body[:n:n])
+			body = body[n:]
+		}
 	}
 	if len(body) > 0 {
 		list = append(list, body)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/anvil-sim/anvil/air/route"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
@@ -150,7 +151,7 @@ func (a *asked) graphql(v *canon.Value) bool {
 	}
 	name := v.Get("operationName").Text()
 	if name == "" {
-		name = documentName(doc.Text())
+		name = route.DocumentName(doc.Text())
 	}
 	a.text("body", "/operationName", name)
 	if name == "" {
@@ -178,22 +179,6 @@ func isDocument(text string) bool {
 	return false
 }
 
-// documentName is the name of a document's operation, "" for an anonymous one.
-func documentName(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == ',' || r == '(' || r == '{' || r == '@'
-	})
-	if len(words) < 2 || words[0] == "fragment" {
-		return ""
-	}
-	at := strings.Index(text, words[0]) + len(words[0])
-	rest := strings.TrimSpace(text[at:])
-	if (words[0] == "query" || words[0] == "mutation" || words[0] == "subscription") && strings.HasPrefix(rest, words[1]) {
-		return words[1]
-	}
-	return ""
-}
-
 // splitURL cuts a URL into origin, path and query. Nothing in it is an error:
 // recordings hold placeholders where an origin stood.
 func splitURL(raw string) (origin, path, query string) {
@@ -217,7 +202,7 @@ func splitURL(raw string) (origin, path, query string) {
 	if path == "" {
 		path = "/"
 	}
-	return origin, normalPath(path), query
+	return origin, route.NormalPath(path), query
 }
 
 func normalOrigin(origin string) string {
@@ -233,39 +218,6 @@ func normalOrigin(origin string) string {
 		return rest
 	}
 	return origin
-}
-
-// normalPath gives each path one spelling: escapes of unreserved characters are
-// undone, all others are upper case, and what may not stand in a path is escaped.
-func normalPath(path string) string {
-	var b strings.Builder
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c == '%' && i+2 < len(path) {
-			if raw, err := hex.DecodeString(path[i+1 : i+3]); err == nil {
-				if unreserved(raw[0]) {
-					b.WriteByte(raw[0])
-				} else {
-					b.WriteString(strings.ToUpper(path[i : i+3]))
-				}
-				i += 2
-				continue
-			}
-		}
-		if c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^|\\", c) >= 0 {
-			const digits = "0123456789ABCDEF"
-			b.WriteByte('%')
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-func unreserved(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
 // A pair is one name of a query or form with its values in order.

@@ -17,11 +17,12 @@ import (
 func newCassette(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cassette",
-		Short: "Look at recordings, convert and check them",
+		Short: "Look at recordings, change and check them",
 		Long: `Look at recordings, convert and check them: go-vcr cassettes, HAR, VCR.py and Ruby
 VCR cassettes, provider recordings, call traces. A folder is all its recordings.`,
 	}
-	cmd.AddCommand(newCassetteLs(s), newCassetteShow(s), newCassetteConvert(s), newCassetteMerge(s), newCassetteCoverage(s), newCassetteVerify(s), newCassetteScan(s))
+	cmd.AddCommand(newCassetteLs(s), newCassetteShow(s), newCassetteConvert(s), newCassetteMerge(s), newCassetteSplit(s), newCassettePrune(s),
+		newCassetteSort(s), newCassetteRedact(s), newCassetteCoverage(s), newCassetteVerify(s), newCassetteScan(s), newCassetteToFixtures(s))
 	return cmd
 }
 

@@ -110,14 +110,20 @@ Findings are on stdout; with any, the exit status is 1.`,
 }
 
 func withContract(s cli.Streams, paths []string, contract string) ([]*tape.Tape, *air.Document, error) {
-	contract, from := namedContract(s, contract)
-	if contract == "" {
-		return nil, nil, cli.WithHint(errors.New("no contract"), "pass --contract with a bundle directory or an air.yaml, or set ANVIL_CONTRACT")
-	}
-	doc, err := air.Load(contract)
+	doc, err := theContract(s, contract)
 	if err != nil {
-		return nil, nil, contractError(contract, from, err)
+		return nil, nil, err
 	}
 	tapes, err := loadTapes(s.Err, paths)
 	return tapes, doc, err
+}
+
+// theContract is the contract that an option or ANVIL_CONTRACT names.
+func theContract(s cli.Streams, contract string) (*air.Document, error) {
+	contract, from := namedContract(s, contract)
+	if contract == "" {
+		return nil, cli.WithHint(errors.New("no contract"), "pass --contract with a bundle directory or an air.yaml, or set ANVIL_CONTRACT")
+	}
+	doc, err := air.Load(contract)
+	return doc, contractError(contract, from, err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -19,6 +20,7 @@ type matchOptions struct {
 	afterLast, order string
 	failMiss         bool
 	failUnused       bool
+	unusedFile       string
 }
 
 func (o *matchOptions) register(f *pflag.FlagSet) {
@@ -28,6 +30,7 @@ func (o *matchOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.order, "order", "causal", "order to insist on: causal, strict or free")
 	f.BoolVar(&o.failMiss, "fail-miss", false, "exit 1 in the end when a request had no recorded answer")
 	f.BoolVar(&o.failUnused, "fail-unused", false, "exit 1 in the end when a recorded answer was not used")
+	f.StringVar(&o.unusedFile, "write-unused", "", "in the end write what was not used to this file, for 'cassette prune --unused'")
 }
 
 // options tell each miss on w.
@@ -80,6 +83,9 @@ func (o *matchOptions) finish(w io.Writer, s replayer.Stats) error {
 	if n := len(s.Unused) - most; n > 0 {
 		fmt.Fprintf(w, "anvil-sim: unused: and %d more\n", n)
 	}
+	if err := o.writeUnused(s.Unused); err != nil {
+		return err
+	}
 	var failed error
 	if o.failMiss && s.Misses > 0 {
 		failed = fmt.Errorf("%d request(s) had no recorded answer", s.Misses)
@@ -91,6 +97,18 @@ func (o *matchOptions) finish(w io.Writer, s replayer.Stats) error {
 		return cli.Exit(cli.CodeNo, failed)
 	}
 	return nil
+}
+
+// writeUnused writes the whole list to the file that was asked for.
+func (o *matchOptions) writeUnused(list []*tape.Interaction) error {
+	if o.unusedFile == "" {
+		return nil
+	}
+	var b strings.Builder
+	for _, it := range list {
+		fmt.Fprintf(&b, "%s %s\n", it.Place(), what(it))
+	}
+	return writeFile(o.unusedFile, []byte(b.String()))
 }
 
 // what names the call of an interaction.

@@ -21,7 +21,8 @@ const commandGrace = 5 * time.Second
 // emptyCommand refuses a -- with nothing behind it: the program would run until
 // a signal where its caller waits for a command to end.
 func emptyCommand(cmd *cobra.Command, args []string) error {
-	if cmd.ArgsLenAtDash() != 0 || len(args) > 0 && args[0] != "" {
+	n := cmd.ArgsLenAtDash()
+	if n < 0 || len(args) > n && args[n] != "" {
 		return nil
 	}
 	return cli.WithHint(fmt.Errorf("%s -- has no command behind the --", cmd.Name()),
@@ -35,7 +36,11 @@ func (o *serveOptions) serveCommand(ctx context.Context, stop func(), server *su
 	o.say("serving %s while %s runs", server.URL(), command[0])
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx) }()
-	status := o.runCommand(ctx, server.URL(), command)
+	var more []string
+	if o.trust != "" {
+		more = []string{"ANVIL_CA_CERT=" + o.trust, "NODE_EXTRA_CA_CERTS=" + o.trust}
+	}
+	status := runCommand(ctx, o.streams, server.URL(), command, more...)
 	died := st.death()
 	stop()
 	if err := <-served; err != nil {
@@ -47,13 +52,12 @@ func (o *serveOptions) serveCommand(ctx context.Context, stop func(), server *su
 	return status
 }
 
-func (o *serveOptions) runCommand(ctx context.Context, url string, command []string) error {
+// runCommand runs a command with ANVIL_BASE_URL, and more variables, set. The
+// error carries the command's exit status; it is nil for 0.
+func runCommand(ctx context.Context, s cli.Streams, url string, command []string, more ...string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "ANVIL_BASE_URL="+url)
-	if o.trust != "" {
-		cmd.Env = append(cmd.Env, "ANVIL_CA_CERT="+o.trust, "NODE_EXTRA_CA_CERTS="+o.trust)
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.streams.In, o.streams.Out, o.streams.Err
+	cmd.Env = append(append(os.Environ(), "ANVIL_BASE_URL="+url), more...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
 	// On a terminal the command is in the foreground group and has had the
 	// signal that ends this program; a TERM more does no harm.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

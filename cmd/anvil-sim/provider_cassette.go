@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -62,18 +63,18 @@ func (p *cassetteProvider) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	p.sayApart(player.Apart())
+	sayApart(p.streams.Err, player.Apart())
 	err = provider.Serve(ctx, player, p.streams.In, p.streams.Out, &provider.ServeOptions{Log: p.streams.Err})
 	return errors.Join(err, p.finish(p.streams.Err, player.Stats()))
 }
 
 // sayApart names the recorded calls that the contract does not have.
-func (p *cassetteProvider) sayApart(list []*tape.Interaction) {
+func sayApart(w io.Writer, list []*tape.Interaction) {
 	for _, it := range list[:min(len(list), mostSaid)] {
-		fmt.Fprintf(p.streams.Err, "anvil-sim: %s: no operation of the contract is %s\n", it.Place(), what(it))
+		fmt.Fprintf(w, "anvil-sim: %s: no operation of the contract is %s\n", it.Place(), what(it))
 	}
 	if n := len(list) - mostSaid; n > 0 {
-		fmt.Fprintf(p.streams.Err, "anvil-sim: and %d more that no operation of the contract is\n", n)
+		fmt.Fprintf(w, "anvil-sim: and %d more that no operation of the contract is\n", n)
 	}
 }
 

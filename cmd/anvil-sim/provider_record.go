@@ -87,6 +87,7 @@ func (o *providerRecordOptions) run(ctx context.Context) error {
 		if errors.Is(err, vcr.ErrExists) {
 			err = cli.WithHint(err, "--force replaces it, --append goes on with it")
 		}
+		err = lockedHint(err)
 		return errors.Join(err, child.Close(context.WithoutCancel(ctx)))
 	}
 	return o.serve(ctx, rec, child)

@@ -48,6 +48,7 @@ type recordOptions struct {
 	insecure  bool
 	rewrite   bool
 	durations bool
+	chunks    bool
 	matching  matchOptions
 }
 
@@ -106,6 +107,7 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
 	f.BoolVar(&o.insecure, "insecure", false, "do not check the target's certificate")
 	f.BoolVar(&o.rewrite, "rewrite-bodies", false, "rewrite links to the target in JSON, XML and text for the client")
 	f.BoolVar(&o.durations, "durations", false, "keep how long answers took; two recordings then differ")
+	f.BoolVar(&o.chunks, "chunks", false, "keep in which pieces streamed answers came; two recordings may differ")
 	o.matching.register(f)
 	_ = cmd.MarkFlagFilename("cassette", "yaml", "yml")
 	_ = cmd.MarkFlagFilename("rules", "yaml", "yml")
@@ -144,7 +146,7 @@ func (o *recordOptions) run(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
-	opts := &recorder.Options{Append: o.mode == "append" || o.mode == "auto", Replace: o.force, MaxBody: o.maxBody, Random: rand.Reader, Warn: warner(o.streams)}
+	opts := &recorder.Options{Append: o.mode == "append" || o.mode == "auto", Replace: o.force, Chunks: o.chunks, MaxBody: o.maxBody, Random: rand.Reader, Warn: warner(o.streams)}
 	if o.durations {
 		opts.Now = time.Now
 	}
@@ -242,7 +244,7 @@ func (o *recordOptions) record(ctx context.Context, rec *recorder.Recorder, opts
 	if len(command) > 0 {
 		done := make(chan error, 1)
 		go func() { done <- proxy.Serve(serving, l, recordGrace) }()
-		status = (&serveOptions{streams: o.streams}).runCommand(ctx, at, command)
+		status = runCommand(ctx, o.streams, at, command)
 		stop()
 		err = <-done
 	} else {
@@ -320,6 +322,13 @@ func loadRules(rules, contract, from string) (*scrub.Rules, *air.Document, error
 func existsHint(err error) error {
 	if errors.Is(err, vcr.ErrExists) {
 		return cli.WithHint(err, "--force replaces it, --mode append goes on with it")
+	}
+	return lockedHint(err)
+}
+
+func lockedHint(err error) error {
+	if errors.Is(err, vcr.ErrLocked) {
+		return cli.WithHint(err, "end the other one first, or name another file")
 	}
 	return err
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // leaves are the packages that everything may stand on.
-const leaves = "internal/canon internal/ndjson internal/near"
+const leaves = "internal/canon internal/ndjson internal/near internal/secretname"
 
 // An arrow says what a package may import from this module.
 type arrow struct {
@@ -26,6 +26,7 @@ func arrows() []arrow {
 		{"internal/archtest", "", "the rules must build when the rest does not"},
 		{"internal/...", leaves, "internal helpers are leaves"},
 		{"air/synth", "internal/canon", "seeded values need a schema and nothing of a contract"},
+		{"air/route", "air " + leaves, "which operation a call is of is a matter of the contract alone"},
 		{"air", leaves, "the contract model knows nobody who uses it"},
 		{"provider/providertest", "provider " + leaves, "the kit checks a provider as its author sees it"},
 		{"provider", leaves, "a provider author's dependency tree is this package"},
@@ -33,13 +34,13 @@ func arrows() []arrow {
 		{"trace/...", "trace trace/... " + leaves, "expressions, rules, formats and pages stand on traces; no contract, no simulator"},
 		{"compile/...", "air compile/... " + leaves, "compilers make contracts; what serves them is none of their business"},
 		{"sim/surface/internal/...", leaves, "reading documents needs no simulator"},
-		{"sim/surface", "sim air provider trace sim/surface/internal/... " + leaves, "HTTP in and out stands on the core, never beside a storage"},
+		{"sim/surface", "sim air air/route provider trace sim/surface/internal/... " + leaves, "HTTP in and out stands on the core, never beside a storage"},
 		{"sim/stdio", "provider " + leaves, "the host of a provider process knows the protocol alone"},
 		{"sim/values", "air " + leaves, "a check of values knows schemas and no calls"},
 		{"sim", "air air/synth provider trace " + leaves, "the core decides; it must not know how a call came or where state lives"},
 		{"store/...", "provider air air/synth store/... " + leaves, "storages meet only in cmd"},
-		{"recorder/...", "provider air recorder/... " + leaves, "storages meet only in cmd"},
-		{"replayer/...", "provider air trace replayer/... " + leaves, "storages meet only in cmd; a trace is a recording"},
+		{"recorder/...", "provider air air/route recorder/... internal/wholefile internal/coding " + leaves, "storages meet only in cmd"},
+		{"replayer/...", "provider air air/route trace replayer/... internal/coding " + leaves, "storages meet only in cmd; a trace is a recording"},
 		{"cmd/...", "*", "wiring"},
 		{"bench", "*", "measuring"},
 		{"testdata/...", "*", "data"},

@@ -187,6 +187,19 @@ func (v *Value) without(key string, drop bool) *Value {
 	return NewObject(slices.DeleteFunc(slices.Clone(v.members), func(m Member) bool { return m.Key == key })...)
 }
 
+// WithoutPath returns the object without the value at a path of keys, one at least;
+// the object itself when nothing stands there.
+func (v *Value) WithoutPath(path []string) *Value {
+	inner := v.Get(path[0])
+	switch {
+	case inner == nil:
+		return v
+	case len(path) == 1:
+		return v.With(path[0], nil)
+	}
+	return v.With(path[0], inner.WithoutPath(path[1:]))
+}
+
 // AppendJSON appends the canonical spelling of the value; null for nil.
 func (v *Value) AppendJSON(dst []byte) []byte {
 	switch v.Kind() {

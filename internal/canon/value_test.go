@@ -75,6 +75,27 @@ func TestConstructors(t *testing.T) {
 	}
 }
 
+func TestWithoutPath(t *testing.T) {
+	v, err := canon.Parse([]byte(`{"a":{"b":1,"c":[{"d":2}]},"e":3}`), canon.Strict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path []string
+		want string
+	}{
+		{[]string{"e"}, `{"a":{"b":1,"c":[{"d":2}]}}`},
+		{[]string{"a", "b"}, `{"a":{"c":[{"d":2}]},"e":3}`},
+		{[]string{"a", "x"}, v.String()},
+		{[]string{"a", "c", "d"}, v.String()},
+		{[]string{"x", "y"}, v.String()},
+	} {
+		if got := v.WithoutPath(c.path).String(); got != c.want {
+			t.Errorf("%q: %s, want %s", c.path, got, c.want)
+		}
+	}
+}
+
 func TestWith(t *testing.T) {
 	v := parse(t, `{"a":1,"b":2}`)
 	for _, c := range []struct {

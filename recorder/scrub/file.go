@@ -2,17 +2,14 @@ package scrub
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/anvil-sim/anvil/internal/canon"
-	"github.com/anvil-sim/anvil/internal/ndjson"
 )
 
 // A FileFinding is a finding in a file.
@@ -36,183 +33,147 @@ func (f FileFinding) String() string {
 }
 
 // ScanFile looks for secrets in a recording of any format that is YAML, JSON or one
-// JSON value a line: cassettes, HAR, provider recordings, traces. The error says why
-// the file cannot be read.
+// JSON value a line: cassettes, HAR, provider recordings, traces. Bodies are looked
+// at without their base64 and content codings. The error says why the file cannot
+// be read.
 func ScanFile(name string, data []byte, rules *Rules) ([]FileFinding, error) {
 	if rules == nil {
 		rules = &Rules{}
 	}
-	w := &fileWalk{file: name, rules: rules, detector: newDetector(), interaction: -1}
+	var found []FileFinding
+	detector := newDetector()
+	w := &fileWalk{interaction: -1}
+	w.visit = func(at *spot, text string) string {
+		for _, f := range at.judge(&Scrubber{rules, NewVault(0), detector}, text) {
+			found = append(found, FileFinding{name, w.line, w.interaction, f})
+		}
+		return text
+	}
+	if _, err := w.file(name, data); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// judge says what is wrong with a text at its place: what scrubbing would hide, else
+// what the gate behind scrubbing would stop.
+func (at *spot) judge(s *Scrubber, text string) (found []Finding) {
+	place := at.place()
+	at.scrub(s, text)
+	for _, secret := range s.vault.secrets() {
+		if bare := strings.TrimSpace(secret); len(bare) >= 6 && !redacted(bare) && !s.rules.allows(bare) {
+			found = append(found, Finding{place, "secret", hint(bare)})
+		}
+	}
+	if len(found) == 0 {
+		found = s.ScanText(place, at.plain(text))
+	}
+	return found
+}
+
+// A Redaction is what [RedactFile] did.
+type Redaction struct {
+	Replaced int // values
+	Secrets  int // different ones among them
+	// Left are values that still look like secrets: the result may not be written.
+	Left []FileFinding
+}
+
+// RedactFile scrubs a recording of any format that [ScanFile] reads, as a recorder
+// would have: the same secret becomes the same placeholder wherever it stands in the
+// file, counted on from those that are there, and volatile values become fixed ones.
+// A body keeps its base64 and content codings, a Content-Length that was right stays
+// right. JSON keeps its layout, YAML is laid out anew; a file without anything to
+// hide is returned as it is.
+func RedactFile(name string, data []byte, rules *Rules) ([]byte, *Redaction, error) {
+	if rules == nil {
+		rules = &Rules{}
+	}
+	s := &Scrubber{rules, NewVault(highest(data)), newDetector()}
+	changed := false
+	visit := func(at *spot, text string) string {
+		clean := at.scrub(s, text)
+		changed = changed || clean != text
+		return clean
+	}
+	// What is a secret in one place is one everywhere before it, so all are found
+	// before the first one is replaced.
+	learn := &fileWalk{interaction: -1, visit: func(at *spot, text string) string {
+		at.scrub(s, text)
+		return text
+	}}
+	if _, err := learn.file(name, data); err != nil {
+		return nil, nil, err
+	}
+	before, _ := s.Count()
+	w := &fileWalk{interaction: -1, visit: visit, lengths: true}
+	out, err := w.file(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Redaction{}
+	r.Replaced, r.Secrets = s.Count()
+	r.Replaced -= before
+	if !changed {
+		out = data
+	}
+	r.Left, err = ScanFile(name, out, rules)
+	return out, r, err
+}
+
+// highest is the highest number of a placeholder in a text.
+func highest(data []byte) int {
+	most := 0
+	for {
+		_, rest, ok := bytes.Cut(data, []byte(Placeholder))
+		if !ok {
+			return most
+		}
+		end := 0
+		for end < len(rest) && end < 9 && rest[end] >= '0' && rest[end] <= '9' {
+			end++
+		}
+		n, _ := strconv.Atoi(string(rest[:end]))
+		most, data = max(most, n), rest[end:]
+	}
+}
+
+// A fileWalk goes through all texts of a file.
+type fileWalk struct {
+	visit       func(at *spot, text string) string // the text that shall stand there
+	lengths     bool                               // correct declared lengths
+	interaction int
+	line        int
+}
+
+// file walks a file and returns it with what visit put in.
+func (w *fileWalk) file(name string, data []byte) ([]byte, error) {
 	first := bytes.TrimSpace(data)
 	switch {
 	case len(first) == 0:
-		return nil, nil
+		return data, nil
 	case first[0] == '{' || first[0] == '[':
-		if v, err := canon.Parse(data, canon.Lenient); err == nil {
-			w.json(v, nil, "", 0)
-			return w.found, nil
+		if canon.Valid(data) {
+			return w.jsonText(data)
 		}
-		if err := w.jsonLines(data); err == nil {
-			return w.found, nil
+		if out, err := w.jsonLines(data); err == nil {
+			return out, nil
 		}
 	}
-	w.found, w.interaction = nil, -1
+	w.interaction, w.line = -1, 0
+	if w.lengths { // it is laid out anew: the marks of a recording that was killed go
+		data = bytes.ReplaceAll(data, []byte("\n#..\n"), []byte("\n"))
+	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return nil, errors.New(name + ": " + strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	if doc.Kind != 0 {
-		w.yaml(doc.Content[0], nil, "", 0)
+	if doc.Kind == 0 {
+		return data, nil
 	}
-	return w.found, nil
-}
-
-// A fileWalk goes through all values of a file.
-type fileWalk struct {
-	file        string
-	rules       *Rules
-	detector    *detector
-	interaction int
-	line        int
-	found       []FileFinding
-}
-
-func (w *fileWalk) jsonLines(data []byte) error {
-	lines := ndjson.NewReader(bytes.NewReader(data), 1<<30)
-	for n := 0; ; n++ {
-		line, err := lines.Next()
-		if err != nil {
-			return nil // the data is in memory: this is its end
-		}
-		if len(bytes.TrimSpace(line.Bytes)) == 0 {
-			continue
-		}
-		v, err := canon.Parse(line.Bytes, canon.Lenient)
-		if err != nil {
-			if !line.Ended && n > 0 {
-				return nil // cut off by a kill
-			}
-			return err
-		}
-		w.interaction, w.line = n, line.Number
-		w.json(v, nil, "", 0)
+	w.yaml(doc.Content[0], &spot{}, 0)
+	if !w.lengths {
+		return data, nil
 	}
-}
-
-// enter notes the interaction that a step into a list begins.
-func (w *fileWalk) enter(path []string, i int) {
-	last := ""
-	if len(path) > 0 {
-		last = path[len(path)-1]
-	}
-	if len(path) == 0 || len(path) <= 2 && (last == "interactions" || last == "http_interactions" || last == "entries") {
-		w.interaction = i
-	}
-}
-
-func (w *fileWalk) json(v *canon.Value, path []string, name string, depth int) {
-	switch v.Kind() {
-	case canon.Object:
-		pair := v.Get("name").Text()
-		for _, m := range v.Members() {
-			as := m.Key
-			if pair != "" && m.Key == "value" {
-				as = pair
-			}
-			w.json(m.Value, append(path, m.Key), as, depth+1)
-		}
-	case canon.Array:
-		for i, e := range v.Elems() {
-			if w.line == 0 {
-				w.enter(path, i)
-			}
-			w.json(e, append(path, strconv.Itoa(i)), name, depth+1)
-		}
-	case canon.String, canon.Number:
-		w.scalar(path, name, v.Text())
-	}
-}
-
-func (w *fileWalk) yaml(n *yaml.Node, path []string, name string, depth int) {
-	if depth > canon.MaxDepth {
-		return
-	}
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i].Value
-			w.yaml(n.Content[i+1], append(path, key), key, depth+1)
-		}
-	case yaml.SequenceNode:
-		for i, e := range n.Content {
-			w.enter(path, i)
-			w.yaml(e, append(path, strconv.Itoa(i)), name, depth+1)
-		}
-	case yaml.ScalarNode:
-		w.line = n.Line
-		text := n.Value
-		if n.Tag == "!!binary" || n.Tag == "!binary" || name == "base64_string" {
-			if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err == nil {
-				text = string(raw)
-			}
-		}
-		w.scalar(path, name, text)
-		// An alias repeats what its anchor said: that is found there.
-	}
-}
-
-// scalar judges one text by its place: what scrubbing would hide is a finding, and
-// so is what the gate behind scrubbing would stop.
-func (w *fileWalk) scalar(path []string, name, text string) {
-	if len(text) < 4 {
-		return
-	}
-	vault := NewVault(0)
-	s := &Scrubber{w.rules, vault, w.detector}
-	n := normal(name)
-	switch {
-	case slices.Contains(path, "headers"):
-		s.field(n, text)
-	case n == "url" || n == "uri":
-		s.URL(text)
-	case n == "querystring" || slices.Contains(path, "queryString") || slices.Contains(path, "form"):
-		s.pairs([]byte(name + "=" + strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B").Replace(text)))
-	case w.rules.secretField(n) && !slices.Contains(path, "cookies"):
-		s.hide(text)
-	case n == "body" || n == "text" || n == "string":
-		kind := ""
-		if formLike([]byte(text)) && !strings.ContainsAny(text, " \n<") {
-			kind = "application/x-www-form-urlencoded"
-		}
-		s.Body(kind, []byte(text))
-	default:
-		s.nested([]byte(text))
-	}
-	place := w.place(path)
-	seen := false
-	for _, secret := range vault.secrets() {
-		if bare := strings.TrimSpace(secret); len(bare) >= 6 && !redacted(bare) && !w.rules.allows(bare) {
-			seen = true
-			w.add(Finding{place, "secret", hint(bare)})
-		}
-	}
-	if !seen {
-		for _, f := range s.ScanText(place, []byte(text)) {
-			w.add(f)
-		}
-	}
-}
-
-func (w *fileWalk) add(f Finding) {
-	w.found = append(w.found, FileFinding{w.file, w.line, w.interaction, f})
-}
-
-// place is a path without the steps that lead to the interaction.
-func (w *fileWalk) place(path []string) string {
-	for i, step := range path {
-		if step == "request" || step == "response" {
-			return strings.Join(path[i:], ".")
-		}
-	}
-	return strings.Join(path, ".")
+	return yamlText(name, &doc)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // Boundary replaces the random boundary of a multipart body.
@@ -24,7 +26,7 @@ func (s *Scrubber) Header(h http.Header) http.Header {
 		values := h[name]
 		list := make([]string, len(values))
 		for i, v := range values {
-			list[i] = s.field(normal(name), v)
+			list[i] = s.field(secretname.Normal(name), v)
 		}
 		out[s.String(name)] = list
 	}
@@ -178,22 +180,25 @@ func (s *Scrubber) pairs(text []byte) []byte {
 			continue
 		}
 		plainName, plain := unescape(name), unescape(value)
-		n := normal(plainName)
-		clean := plain
-		switch {
-		case s.rules.steadyQuery[n]:
-			clean = string(steadyValue([]byte(plain)))
-		case s.rules.secretParam(n), n == "code" && oauth:
-			clean = s.hide(plain)
-		default:
-			clean = string(s.nested([]byte(plain)))
-		}
+		clean := s.param(secretname.Normal(plainName), plain, oauth)
 		if clean != plain {
 			value = url.QueryEscape(clean)
 		}
 		parts[i] = s.String(name) + "=" + value
 	}
 	return []byte(strings.Join(parts, "&"))
+}
+
+// param scrubs the plain value of a query parameter or form field by its normal
+// name. In OAuth's exchange the code is a secret.
+func (s *Scrubber) param(n, value string, oauth bool) string {
+	switch {
+	case s.rules.steadyQuery[n]:
+		return string(steadyValue([]byte(value)))
+	case s.rules.secretParam(n), n == "code" && oauth:
+		return s.hide(value)
+	}
+	return string(s.nested([]byte(value)))
 }
 
 func unescape(text string) string {
@@ -211,17 +216,10 @@ func (s *Scrubber) Form(form url.Values) url.Values {
 	out := make(url.Values, len(form))
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		values := form[name]
-		n := normal(name)
+		n := secretname.Normal(name)
 		list := make([]string, len(values))
 		for i, v := range values {
-			switch {
-			case s.rules.steadyQuery[n]:
-				list[i] = string(steadyValue([]byte(v)))
-			case s.rules.secretParam(n), n == "code" && (form.Has("grant_type") || form.Has("state")):
-				list[i] = s.hide(v)
-			default:
-				list[i] = string(s.nested([]byte(v)))
-			}
+			list[i] = s.param(n, v, form.Has("grant_type") || form.Has("state"))
 		}
 		out[string(s.nested([]byte(name)))] = list
 	}
@@ -273,7 +271,7 @@ func (s *Scrubber) part(p []byte) []byte {
 			kind = strings.TrimSpace(value)
 		}
 	}
-	switch n := normal(name); {
+	switch n := secretname.Normal(name); {
 	case s.rules.steadyQuery[n]:
 		content = steadyValue(content)
 	case s.rules.secretParam(n) && len(content) > 0:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // json scrubs JSON in place: what is not replaced keeps its spelling. Ok is false
@@ -13,31 +14,16 @@ func (s *Scrubber) json(text []byte) (out []byte, ok bool) {
 	if len(trimmed) < 2 || bytes.IndexByte([]byte(`{["`), trimmed[0]) < 0 || !canon.Valid(text) {
 		return nil, false
 	}
-	w := &jsonWalk{s: s, text: text}
+	w := &jsonWalk{s: s, jsonCursor: jsonCursor{text: text}}
 	w.space()
 	w.value(nil, "", false)
-	if w.done == 0 {
-		return text, true
-	}
-	return append(w.out, text[w.done:]...), true
+	return w.end(), true
 }
 
-// A jsonWalk goes through text that is known to be JSON.
+// A jsonWalk scrubs a text that is known to be JSON.
 type jsonWalk struct {
-	s         *Scrubber
-	text, out []byte
-	at, done  int
-}
-
-func (w *jsonWalk) space() {
-	for w.at < len(w.text) && bytes.IndexByte([]byte(" \t\r\n"), w.text[w.at]) >= 0 {
-		w.at++
-	}
-}
-
-func (w *jsonWalk) replace(from int, with []byte) {
-	w.out = append(append(w.out, w.text[w.done:from]...), with...)
-	w.done = w.at
+	jsonCursor
+	s *Scrubber
 }
 
 // value walks one value. path are the keys and "*" for elements that lead to it,
@@ -56,9 +42,7 @@ func (w *jsonWalk) value(path []string, name string, secret bool) {
 		w.skipString()
 		w.str(from, secret, steady)
 	default:
-		for w.at < len(w.text) && bytes.IndexByte([]byte(",]} \t\r\n"), w.text[w.at]) < 0 {
-			w.at++
-		}
+		w.skipLiteral()
 		lit := w.text[from:w.at]
 		number := lit[0] == '-' || lit[0] >= '0' && lit[0] <= '9'
 		switch {
@@ -71,53 +55,17 @@ func (w *jsonWalk) value(path []string, name string, secret bool) {
 }
 
 func (w *jsonWalk) object(path []string) {
-	w.at++
-	for {
-		w.space()
-		if w.text[w.at] == '}' {
-			w.at++
-			return
-		}
-		if w.text[w.at] == ',' {
-			w.at++
-			continue
-		}
-		from := w.at
-		w.skipString()
-		name := canon.Unquote(w.text[from:w.at])
+	w.members(func(from int, name string) {
 		if clean := w.s.cut([]byte(name), w.s.spans([]byte(name))); string(clean) != name {
 			w.replace(from, canon.AppendString(nil, clean))
 		}
-		w.space()
-		w.at++ // :
-		w.space()
-		w.value(append(path, name), name, w.s.rules.secretField(normal(name)))
-	}
+	}, func(name string) {
+		w.value(append(path, name), name, w.s.rules.secretField(secretname.Normal(name)))
+	})
 }
 
 func (w *jsonWalk) array(path []string, name string, secret bool) {
-	w.at++
-	for {
-		w.space()
-		switch w.text[w.at] {
-		case ']':
-			w.at++
-			return
-		case ',':
-			w.at++
-		default:
-			w.value(append(path, "*"), name, secret)
-		}
-	}
-}
-
-func (w *jsonWalk) skipString() {
-	for w.at++; w.text[w.at] != '"'; w.at++ {
-		if w.text[w.at] == '\\' {
-			w.at++
-		}
-	}
-	w.at++
+	w.elements(func(int) { w.value(append(path, "*"), name, secret) })
 }
 
 // str scrubs the string literal that ends at w.at.

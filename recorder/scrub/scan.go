@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // A Finding is a value that looks like a secret.
@@ -54,7 +55,7 @@ func (s *Scrubber) ScanHeader(place string, h http.Header) (found []Finding) {
 			at := place + "." + name
 			if f := s.ScanText(at, []byte(v)); len(f) > 0 {
 				found = append(found, f...)
-			} else if s.rules.secretHeader(normal(name)) {
+			} else if s.rules.secretHeader(secretname.Normal(name)) {
 				found = append(found, s.scanNamed(at, name, v)...)
 			}
 		}
@@ -65,7 +66,7 @@ func (s *Scrubber) ScanHeader(place string, h http.Header) (found []Finding) {
 
 // scanNamed judges the value of a telling name.
 func (s *Scrubber) scanNamed(place, name, value string) []Finding {
-	if redacted(value) || s.rules.allows(value) || s.rules.keep[normal(name)] {
+	if redacted(value) || s.rules.allows(value) || s.rules.keep[secretname.Normal(name)] {
 		return nil
 	}
 	bare := value
@@ -116,6 +117,29 @@ func (s *Scrubber) scanStrings(place string, text []byte) (found []Finding) {
 
 // scanBase64 looks for token shapes inside runs of base64.
 func (s *Scrubber) scanBase64(place string, text []byte) (found []Finding) {
+	base64Runs(text, func(_, _ int, raw []byte) {
+		found = append(found, s.scan(place+" (inside base64)", raw, false)...)
+	})
+	return found
+}
+
+// hideBase64 hides runs of base64 that hold a token, as a whole: what stands inside
+// has no place for a placeholder that can be numbered.
+func (s *Scrubber) hideBase64(text []byte) []byte {
+	var found []span
+	base64Runs(text, func(from, to int, raw []byte) {
+		if len(s.scan("", raw, false)) > 0 {
+			for to < len(text) && text[to] == '=' {
+				to++
+			}
+			found = append(found, span{from, to, "base64"})
+		}
+	})
+	return s.cut(text, found)
+}
+
+// base64Runs finds runs of base64 that stand for text.
+func base64Runs(text []byte, each func(from, to int, raw []byte)) {
 	const minRun, maxRun = 28, 4 << 20
 	for at := 0; at < len(text); {
 		end := at
@@ -129,10 +153,9 @@ func (s *Scrubber) scanBase64(place string, text []byte) (found []Finding) {
 			}
 			raw, err := base64.RawStdEncoding.DecodeString(run)
 			if err == nil && utf8.Valid(raw) {
-				found = append(found, s.scan(place+" (inside base64)", raw, false)...)
+				each(at, end, raw)
 			}
 		}
 		at = end + 1
 	}
-	return found
 }

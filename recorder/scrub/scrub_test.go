@@ -109,6 +109,10 @@ func TestCorpusEverywhere(t *testing.T) {
 			if f := New(nil, nil).ScanText("body", []byte(`{"content":"`+hidden+`"}`)); len(f) == 0 {
 				t.Error("the gate does not see it inside base64")
 			}
+			s := New(nil, nil)
+			if got := s.Body("application/json", []byte(`{"content":"`+hidden+`","n":1}`)); string(got) != `{"content":"`+Placeholder+`0001","n":1}` {
+				t.Errorf("inside base64: %s", got)
+			}
 			if f := New(nil, nil).ScanText("body", []byte("\xff\xfe binary \x00"+token+"\x00")); len(f) == 0 {
 				t.Error("the gate does not see it in a binary body")
 			}

@@ -49,6 +49,7 @@ func (s *Scrubber) Text(text []byte) []byte {
 	text = s.cut(text, s.spans(text))
 	text = s.cut(text, named(text, s.rules.secretField))
 	text = s.rules.steady(text)
+	text = s.hideBase64(text)
 	return s.vault.replaceKnown(text)
 }
 

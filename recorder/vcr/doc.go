@@ -20,6 +20,7 @@
 //	request.names, response.names         header names that were spelled unlike the keys of headers
 //	request.cut, response.cut             why the stored body is not the whole one
 //	response.transfer                     chunked: the answer had no declared length; sse: an event stream
+//	response.chunks                       sizes of the pieces in which the body came
 //	response.informational                1xx answers that came first
 //	response.failure                      timeout or connection: there was no (whole) answer
 //

@@ -50,6 +50,12 @@ func (e *emitter) response(r *Response) error {
 	if r.Transfer != "" {
 		e.text("transfer", r.Transfer)
 	}
+	if len(r.Chunks) > 0 {
+		e.line("chunks:")
+		for _, n := range r.Chunks {
+			e.line("- ", strconv.Itoa(n))
+		}
+	}
 	if r.Failure != "" {
 		e.text("failure", r.Failure)
 	}

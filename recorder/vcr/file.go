@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/anvil-sim/anvil/internal/wholefile"
 )
 
 const (
@@ -44,12 +45,18 @@ type item struct {
 }
 
 // Create starts an empty cassette. A file that is there already is ErrExists,
-// unless replace is set: it is then replaced as a whole, now.
+// unless replace is set: it is then replaced as a whole, now. One that another
+// File is writing is [ErrLocked].
 func Create(path string, replace bool) (*File, error) {
 	if _, err := os.Lstat(path); err == nil && !replace {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
-	if err := WriteWhole(path, func(w io.Writer) error {
+	release, err := Hold(path)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := wholefile.Write(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, head+marker)
 		return err
 	}); err != nil {
@@ -59,13 +66,16 @@ func Create(path string, replace bool) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	n := int64(len(head))
 	return &File{path: path, f: f, end: n, fixed: n}, nil
 }
 
 // Append goes on with a cassette, of this package or of another writer of format
 // 1 in block style; what a killed writer left unfinished is dropped. A file that is
-// missing is made.
+// missing is made. One that another File is writing is [ErrLocked].
 func Append(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -73,6 +83,9 @@ func Append(path string) (*File, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := Lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	t := &File{path: path, f: f}
 	if err := t.resume(); err != nil {
@@ -179,7 +192,7 @@ func (t *File) Close() error {
 	}
 	err := t.broken
 	if err == nil {
-		err = WriteWhole(t.path, t.canonical)
+		err = wholefile.Write(t.path, t.canonical)
 	}
 	err = errors.Join(err, t.f.Close())
 	t.f, t.broken = nil, errors.New(t.path+" is closed")
@@ -201,41 +214,6 @@ func (t *File) canonical(w io.Writer) error {
 		}
 	}
 	return n.Flush()
-}
-
-// WriteWhole makes a file that is there whole or not at all.
-func WriteWhole(path string, write func(io.Writer) error) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
-		}
-	}()
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err = errors.Join(write(tmp), tmp.Chmod(mode), tmp.Sync()); err != nil {
-		return err
-	}
-	if err = os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return errors.Join(tmp.Close(), syncDir(filepath.Dir(path)))
-}
-
-// syncDir makes a rename last. Not every system can sync a folder; the file
-// itself is synced by then.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
 }
 
 // copyUnmarked copies what a tape held, without passed markers.

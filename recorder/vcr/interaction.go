@@ -51,6 +51,7 @@ type Response struct {
 	Body          Body
 	Duration      time.Duration
 	Transfer      string // chunked, sse or ""
+	Chunks        []int  // sizes of the pieces in which the body came, nil when they are not kept
 	Failure       string // timeout, connection or ""
 	Informational []Informational
 	Notes

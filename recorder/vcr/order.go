@@ -28,6 +28,28 @@ func canonicalOrder(items []item) []item {
 	if !overlap {
 		return byBegin
 	}
+	return sorted(byBegin)
+}
+
+// Order is the canonical order of the exchanges of a recording, as positions in
+// list, when nothing is known of their timing: that of a clean end, with every two
+// exchanges taken for parallel that are not cause and effect. What is in this order
+// already stays as it is.
+func Order(list []*Interaction) []int {
+	items := make([]item, len(list))
+	for i, it := range list {
+		at := uint64(i + 1)
+		items[i] = item{begin: at, end: at, key: sortKey(it), method: it.Request.Method, path: pathOf(it.Request.URL)}
+	}
+	order := make([]int, len(list))
+	for i, it := range sorted(items) {
+		order[i] = int(it.begin - 1)
+	}
+	return order
+}
+
+// sorted takes exchanges, which stand by their beginning, to canonical order.
+func sorted(byBegin []item) []item {
 	after, waits := edges(byBegin)
 	ready := &queue{items: byBegin}
 	for i := range byBegin {

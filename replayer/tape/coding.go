@@ -1,16 +1,9 @@
 package tape
 
 import (
-	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"fmt"
-	"io"
-	"strings"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
+	"github.com/anvil-sim/anvil/internal/coding"
 )
 
 // MaxContent is the most that a content coding may expand to, in bytes: a
@@ -35,7 +28,7 @@ func content(h Header, body []byte, plain bool) ([]byte, error) {
 		if !looksLike(names[i], body) {
 			return body, nil
 		}
-		decoded, err := decode(names[i], body)
+		decoded, err := coding.Decode(body, names[i:i+1], MaxContent)
 		if err != nil {
 			if vague(names[i]) {
 				return body, nil // it only looked so
@@ -60,33 +53,17 @@ func (r *Response) Wire() ([]byte, error) {
 		if !vague(last) {
 			return body, nil
 		}
-		if _, err := decode(last, body); err == nil {
+		if _, err := coding.Decode(body, names[len(names)-1:], MaxContent); err == nil {
 			return body, nil
 		}
 	}
-	for _, name := range names {
-		var err error
-		if body, err = encode(name, body); err != nil {
-			return nil, err
-		}
-	}
-	return body, nil
+	return coding.Encode(body, names)
 }
 
 // codings are the content codings of a header in the order of their use,
 // without identity and without any that is not known.
 func codings(h Header) []string {
-	var names []string
-	for _, v := range h.Values("Content-Encoding") {
-		for name := range strings.SplitSeq(v, ",") {
-			switch name = strings.ToLower(strings.TrimSpace(name)); name {
-			case "gzip", "x-gzip":
-				names = append(names, "gzip")
-			case "deflate", "br", "zstd":
-				names = append(names, name)
-			}
-		}
-	}
+	names, _ := coding.Names(h.Values("Content-Encoding"))
 	return names
 }
 
@@ -94,70 +71,6 @@ func codings(h Header) []string {
 func vague(name string) bool { return name == "br" || name == "deflate" }
 
 func looksLike(name string, body []byte) bool {
-	switch name {
-	case "gzip":
-		return bytes.HasPrefix(body, []byte{0x1f, 0x8b})
-	case "zstd":
-		return bytes.HasPrefix(body, []byte{0x28, 0xb5, 0x2f, 0xfd})
-	}
-	return true
-}
-
-func decode(name string, body []byte) ([]byte, error) {
-	switch name {
-	case "gzip":
-		r, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		return readAll(r)
-	case "deflate":
-		// RFC 9110 means zlib; raw deflate is common all the same.
-		if r, err := zlib.NewReader(bytes.NewReader(body)); err == nil {
-			return readAll(r)
-		}
-		return readAll(flate.NewReader(bytes.NewReader(body)))
-	case "br":
-		return readAll(brotli.NewReader(bytes.NewReader(body)))
-	}
-	r, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxContent))
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return readAll(r)
-}
-
-func readAll(r io.Reader) ([]byte, error) {
-	plain, err := io.ReadAll(io.LimitReader(r, MaxContent+1))
-	if err == nil && len(plain) > MaxContent {
-		err = fmt.Errorf("it expands to more than %d bytes", MaxContent)
-	}
-	return plain, err
-}
-
-func encode(name string, body []byte) ([]byte, error) {
-	var buf bytes.Buffer
-	var w io.WriteCloser
-	switch name {
-	case "gzip":
-		w = gzip.NewWriter(&buf)
-	case "deflate":
-		w = zlib.NewWriter(&buf)
-	case "br":
-		w = brotli.NewWriter(&buf)
-	default:
-		z, err := zstd.NewWriter(&buf, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		w = z
-	}
-	if _, err := w.Write(body); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
+	marked := coding.Marked(body)
+	return vague(name) || marked == name || marked == "gzip" && name == "x-gzip"
 }

@@ -11,7 +11,7 @@ import (
 // readGoVCR reads an interaction of a go-vcr cassette, format 1 or 2. Keys beside
 // the format, which 'anvil-sim record' writes and go-vcr ignores, are read too:
 // encoding (content codings that were removed from body and header), names (header
-// names as spelled), trailer, cut, transfer, failure and informational. A code of
+// names as spelled), trailer, cut, transfer, chunks, failure and informational. A code of
 // 0 stands for an exchange that ended without an answer, with the status text
 // saying how.
 func readGoVCR(it *Interaction, n *node) ([]string, error) {
@@ -88,6 +88,13 @@ func (it *Interaction) goVCRResponse(resp *node) (err error) {
 	r.Duration, _ = time.ParseDuration(resp.get("duration").str())
 	r.Header, r.Plain = besides(r.Header, resp)
 	r.Cut, r.Stream = resp.get("cut").str(), resp.get("transfer").str() == "sse"
+	for _, n := range resp.get("chunks").list() {
+		size, err := n.integer("response.chunks")
+		if err != nil {
+			return err
+		}
+		r.Chunks = append(r.Chunks, size)
+	}
 	for _, early := range resp.get("informational").list() {
 		e := Early{}
 		if e.Status, err = early.get("code").integer("response.informational.code"); err != nil {

@@ -17,26 +17,36 @@ import (
 // named itself is read whatever its name. The errors of all files are joined.
 func Load(paths ...string) ([]*Tape, error) {
 	var tapes []*Tape
-	var errs []error
-	for _, path := range paths {
-		files, err := expand(path)
+	files, err := Files(paths...)
+	errs := []error{err}
+	for _, file := range files {
+		t, err := LoadFile(file)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		for _, file := range files {
-			t, err := LoadFile(file)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			tapes = append(tapes, t)
-		}
+		tapes = append(tapes, t)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return tapes, nil
+}
+
+// Files are the files that [Load] reads, in order. Those of paths that are there
+// come with the error, which names the others.
+func Files(paths ...string) ([]string, error) {
+	var files []string
+	var errs []error
+	for _, path := range paths {
+		found, err := expand(path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		files = append(files, found...)
+	}
+	return files, errors.Join(errs...)
 }
 
 // LoadFile reads one recording.

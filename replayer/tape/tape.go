@@ -93,6 +93,7 @@ type Response struct {
 	Trailer  Header
 	Duration time.Duration // 0 when it was not recorded
 	Stream   bool          // an event stream, whatever its type says
+	Chunks   []int         // sizes of the pieces in which the body came; nil when that was not recorded
 	Cut      string        // why the body is not the whole one, "" when it is
 	Early    []Early       // 1xx answers that came first
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -16,8 +15,8 @@ import (
 
 // Write writes interactions as one recording of a format. What the format cannot
 // hold is left out and returned, with the place in the new recording; the entry
-// is left out as a whole only when nothing of it would be true. GoVCR2 and Trace
-// cannot be written.
+// is left out as a whole only when nothing of it would be true. A Trace cannot be
+// written: it says what a simulator decided, which no recording holds.
 func Write(w io.Writer, f Format, list []*Interaction) (lost []Skip, err error) {
 	t := &writer{w: w}
 	switch f {
@@ -25,14 +24,18 @@ func Write(w io.Writer, f Format, list []*Interaction) (lost []Skip, err error) 
 		err = t.provider(list)
 	case GoVCR1:
 		err = t.yaml(list, t.goVCR, func(entries []any) any { return goVCRTape{1, entries} })
+	case GoVCR2:
+		err = t.yaml(list, t.goVCR2, func(entries []any) any { return goVCRTape{2, entries} })
 	case VCRpy:
 		err = t.yaml(list, t.vcrPy, func(entries []any) any { return vcrPyTape{entries, 1} })
 	case RubyVCR:
 		err = t.yaml(list, t.ruby, func(entries []any) any { return rubyTape{entries, "anvil-sim"} })
 	case HAR:
 		err = t.har(list)
+	case Trace:
+		return nil, fmt.Errorf("cannot write a %s: it says what a simulator decided, which a recording does not hold; 'anvil-sim serve --trace' writes one", f)
 	default:
-		return nil, fmt.Errorf("cannot write a %s, want %s, %s, %s, %s or %s", f, GoVCR1, VCRpy, RubyVCR, HAR, Provider)
+		return nil, fmt.Errorf("cannot write a %s, want %s, %s, %s, %s, %s or %s", f, GoVCR1, GoVCR2, VCRpy, RubyVCR, HAR, Provider)
 	}
 	return t.lost, err
 }
@@ -53,40 +56,19 @@ func (t *writer) common(it *Interaction) {
 	if n := len(it.Response.Early); n > 0 {
 		t.loses("%d early answer(s)", n)
 	}
+	if len(it.Response.Chunks) > 0 {
+		t.loses("where the pieces of the body ended")
+	}
+	t.call(it)
+}
+
+func (t *writer) call(it *Interaction) {
 	if it.Call != nil && it.HTTP() {
 		t.loses("what the provider was asked and answered")
 	}
 }
 
 type (
-	goVCRTape struct {
-		Version      int   `yaml:"version"`
-		Interactions []any `yaml:"interactions"`
-	}
-	goVCREntry struct {
-		Request  goVCRRequest  `yaml:"request"`
-		Response goVCRResponse `yaml:"response"`
-	}
-	goVCRRequest struct {
-		Body     any                 `yaml:"body"`
-		Form     map[string][]string `yaml:"form"`
-		Headers  map[string][]string `yaml:"headers"`
-		URL      string              `yaml:"url"`
-		Method   string              `yaml:"method"`
-		Encoding []string            `yaml:"encoding,omitempty"`
-	}
-	goVCRResponse struct {
-		Body     any                 `yaml:"body"`
-		Headers  map[string][]string `yaml:"headers"`
-		Status   string              `yaml:"status"`
-		Code     int                 `yaml:"code"`
-		Duration string              `yaml:"duration"`
-		Encoding []string            `yaml:"encoding,omitempty"`
-		Trailer  map[string][]string `yaml:"trailer,omitempty"`
-		Cut      string              `yaml:"cut,omitempty"`
-		Transfer string              `yaml:"transfer,omitempty"`
-		Failure  string              `yaml:"failure,omitempty"`
-	}
 	vcrPyTape struct {
 		Interactions []any `yaml:"interactions"`
 		Version      int   `yaml:"version"`
@@ -143,7 +125,6 @@ func (t *writer) yaml(list []*Interaction, makeOne func(*Interaction) any, whole
 			t.loses("%s: it was recorded at the provider seam and holds no HTTP; it was left out", it.Place())
 			continue
 		}
-		t.common(it)
 		if e := makeOne(it); e != nil {
 			entries = append(entries, e)
 			t.pos++
@@ -158,36 +139,6 @@ func (t *writer) yaml(list []*Interaction, makeOne func(*Interaction) any, whole
 		return err
 	}
 	return enc.Close()
-}
-
-func (t *writer) goVCR(it *Interaction) any {
-	q, r := &it.Request, &it.Response
-	e := goVCREntry{
-		Request:  goVCRRequest{Body: yamlBody(q.Body), Form: map[string][]string{}, Headers: t.headers(q.Header), URL: q.URL, Method: q.Method},
-		Response: goVCRResponse{Body: yamlBody(r.Body), Headers: t.headers(r.Header), Code: r.Status, Duration: r.Duration.String(), Cut: r.Cut},
-	}
-	e.Response.Status = strings.TrimSpace(strconv.Itoa(r.Status) + " " + r.Reason)
-	if q.Plain {
-		e.Request.Encoding = codings(q.Header)
-		delete(e.Request.Headers, "Content-Encoding")
-	}
-	if r.Plain {
-		e.Response.Encoding = codings(r.Header)
-		delete(e.Response.Headers, "Content-Encoding")
-	}
-	if len(r.Trailer) > 0 {
-		e.Response.Trailer = t.headers(r.Trailer)
-	}
-	if r.Stream {
-		e.Response.Transfer = "sse"
-	}
-	if f := it.Failure; f != nil {
-		e.Response.Code, e.Response.Status, e.Response.Failure = 0, f.Message, "connection"
-		if f.TimedOut {
-			e.Response.Failure = "timeout"
-		}
-	}
-	return e
 }
 
 // yamlBody is a body for a YAML text: bytes that are no text become !!binary.
@@ -222,6 +173,7 @@ func canonicalName(name string) string {
 // spoken notes what the formats of other languages cannot hold; false when an
 // exchange without an answer would have to be written as one with.
 func (t *writer) spoken(it *Interaction) bool {
+	t.common(it)
 	switch {
 	case it.Failure != nil:
 		t.loses("%s: it ended without an answer (%s), which the format cannot say; it was left out", it.Place(), it.Failure.Message)

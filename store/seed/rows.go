@@ -16,11 +16,7 @@ import (
 // fill adds n rows. A value depends on the seed, the table, the column and the
 // row's number alone, so that a new column or more rows change no other value.
 func (e *entity) fill(ctx context.Context, db *fixture.DB, opts *Options) error {
-	var names []string
-	for _, c := range e.columns {
-		names = append(names, c.name)
-	}
-	sql := "INSERT INTO " + fixture.Quote(e.noun) + " (" + fixture.QuoteAll(names) + ") VALUES (?" + strings.Repeat(",?", len(names)-1) + ")"
+	sql := e.insert()
 	vals := make([]fixture.Value, len(e.columns))
 	for i := range opts.Rows {
 		for j, c := range e.columns {
@@ -34,6 +30,15 @@ func (e *entity) fill(ctx context.Context, db *fixture.DB, opts *Options) error 
 		}
 	}
 	return nil
+}
+
+// insert is the statement that adds a row.
+func (e *entity) insert() string {
+	var names []string
+	for _, c := range e.columns {
+		names = append(names, c.name)
+	}
+	return "INSERT INTO " + fixture.Quote(e.noun) + " (" + fixture.QuoteAll(names) + ") VALUES (?" + strings.Repeat(",?", len(names)-1) + ")"
 }
 
 func (e *entity) label(c *column, row int) string {

@@ -30,6 +30,7 @@ type Options struct {
 type Report struct {
 	Tables []TableReport // by name
 	Left   []string      // resources without a table: the contract declares no object that a row could be
+	Notes  []string      // what of recorded answers is not in the tables
 }
 
 // A TableReport is one table.
