@@ -12,7 +12,9 @@ import (
 // named after it, objects that show a row of it, and a column for each parent in
 // the entity's path.
 // alias gives the other names of resources.
-func connect(all []*entity, alias map[string]string) {
+// Where plain is set, rows are there already: objects stay in their columns, and
+// only parents that a path calls as the rows do get one.
+func connect(all []*entity, alias map[string]string, plain bool) {
 	find := func(name string) *entity {
 		thing := naming.Thing(name)
 		i := slices.IndexFunc(all, func(e *entity) bool { return naming.Thing(e.noun) == thing })
@@ -26,16 +28,20 @@ func connect(all []*entity, alias map[string]string) {
 	}
 	for _, e := range all {
 		for _, c := range e.columns {
-			e.refer(c, find)
+			if e.refer(c, find); !plain {
+				e.show(c, find)
+			}
 		}
 	}
 	for _, e := range all {
-		e.addParents(find, e.path)
-		for _, path := range e.creates {
-			e.addParents(find, path)
-		}
-		for _, name := range e.inputs {
-			e.addInput(find, name)
+		e.addParents(find, e.path, plain)
+		if !plain {
+			for _, path := range e.creates {
+				e.addParents(find, path, false)
+			}
+			for _, name := range e.inputs {
+				e.addInput(find, name)
+			}
 		}
 		e.scope()
 	}
@@ -53,8 +59,7 @@ func (e *entity) addInput(find func(string) *entity, name string) {
 	e.columns = append(e.columns, &column{name: joinName(name, p.key.name), decl: p.key.decl, parent: p, above: true})
 }
 
-// refer gives one column its parent: user_id the user; an object that is a user
-// becomes the user's key, an array of them is filled with users that there are.
+// refer gives one column its parent: user_id the user.
 func (e *entity) refer(c *column, find func(string) *entity) {
 	for _, suffix := range []string{"id", "gid", "sid", "key"} {
 		noun, ok := strings.CutSuffix(naming.Plain(c.name), suffix)
@@ -63,6 +68,11 @@ func (e *entity) refer(c *column, find func(string) *entity) {
 			c.parent, c.decl = p, p.key.decl // a number that points to a text is that text
 		}
 	}
+}
+
+// show makes an object that is a user the user's key; an array of users is filled
+// with users that there are.
+func (e *entity) show(c *column, find func(string) *entity) {
 	p := find(c.ref)
 	if p == nil && typeOf(c.schema) == "object" {
 		p = find(c.name)
@@ -98,7 +108,7 @@ func joinName(a, b string) string {
 
 // addParents reads /projects/{project_gid}/sections/{section_gid}: sections have
 // a project. A parent whose table is not there is left out.
-func (e *entity) addParents(find func(string) *entity, path string) {
+func (e *entity) addParents(find func(string) *entity, path string, plain bool) {
 	segs := strings.Split(strings.Trim(path, "/"), "/")
 	last := len(segs) - 1
 	for last >= 0 && strings.Contains(segs[last], "{") {
@@ -120,6 +130,8 @@ func (e *entity) addParents(find func(string) *entity, path string) {
 		name := joinName(p.noun, p.key.name)
 		if e.names(param, p) {
 			name = param // as the contract calls it
+		} else if plain {
+			continue
 		}
 		if i := slices.IndexFunc(e.columns, func(c *column) bool { return naming.Plain(c.name) == naming.Plain(name) }); i >= 0 {
 			if c := e.columns[i]; c != e.key && c.decl == p.key.decl { // AccountSid is account_sid

@@ -49,9 +49,9 @@ func (e *entity) column(name string) *column {
 
 // entities finds the resources of a contract, in the order of their names, and
 // the nouns that declare no readable object.
-func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []string, alias map[string]string) {
+func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []string, names *nouns) {
 	r := &resolver{schemas: doc.Schemas}
-	names := newNouns(doc, r, ops)
+	names = newNouns(doc, r, ops)
 	byThing := map[string]*entity{}
 	var order []*entity
 	for _, o := range ops {
@@ -85,7 +85,7 @@ func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []
 			left = append(left, e.noun)
 		}
 	}
-	return found, left, names.rows
+	return found, left, names
 }
 
 // inputNames are the parameters and body fields of an operation.

@@ -51,8 +51,8 @@ func Make(ctx context.Context, path string, doc *air.Document, opts *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	all, left, alias := entities(doc, ops)
-	connect(all, alias)
+	all, left, names := entities(doc, ops)
+	connect(all, names.rows, false)
 	if all, err = choose(all, opts.Resources); err != nil {
 		return nil, err
 	}
