@@ -34,7 +34,7 @@ func canonicalOrder(items []item) []item {
 // Order is the canonical order of the exchanges of a recording, as positions in
 // list, when nothing is known of their timing: that of a clean end, with every two
 // exchanges taken for parallel that are not cause and effect. What is in this order
-// already stays as it is.
+// already stays as it is, where no exchange has more than maxCauses causes.
 func Order(list []*Interaction) []int {
 	items := make([]item, len(list))
 	for i, it := range list {

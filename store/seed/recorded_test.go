@@ -70,9 +70,9 @@ func TestFromRecorded(t *testing.T) {
 		t.Error(diff)
 	}
 	for sql, want := range map[string]string{
-		"SELECT id, name, email, extra FROM customer ORDER BY id":        "1|'Ada L.'|'ada@example.com'|NULL\n2|'Bob'|NULL|'{\"a\":1.50}'\n",
+		"SELECT id, name, email, extra FROM customer ORDER BY id":         "1|'Ada L.'|'ada@example.com'|NULL\n2|'Bob'|NULL|'{\"a\":1.50}'\n",
 		"SELECT id, total, customer_id, lines FROM \"order\" ORDER BY id": "'ord_7'|9.5|1|'[{\"sku\":\"x\"}]'\n'ord_8'|NULL|99|NULL\n",
-		"SELECT id, text, customer_id FROM note":                         "5|'hello'|2\n",
+		"SELECT id, text, customer_id FROM note":                          "5|'hello'|2\n",
 	} {
 		if got := look(t, path, sql, strings.Count(sql[:strings.Index(sql, " FROM")], ",")+1); got != want {
 			t.Errorf("%s:\n%swant\n%s", sql, got, want)
