@@ -12,9 +12,10 @@ type binding struct {
 	col   *column
 	// alt is another column that the value may be of: issueIdOrKey.
 	alt *column
-	// via are columns of the parent's table that the value is of, where col holds
-	// the parent's key: /users/{login}/repos.
-	via []*column
+	// of are what the parent's row must have, where col holds the parent's key and
+	// the path names the parent by other columns: /users/{login}/repos, or by
+	// several parameters: /repos/{owner}/{repo}/issues.
+	of []binding
 	// anywhere: the parameter stands in the query or the body, as RPC APIs have it.
 	anywhere bool
 }
@@ -39,23 +40,6 @@ func (t *table) choices(param string) (first, second *column) {
 	return first, second
 }
 
-// synonyms are names of one thing in paths and tables.
-var synonyms = map[string][]string{
-	"username": {"login", "username", "handle", "slug"},
-	"owner":    {"ownerlogin", "ownername", "ownerslug", "ownerid"},
-	"org":      {"orglogin", "orgslug", "orgname", "orgid"},
-}
-
-// synonym is the column that another name for the parameter means.
-func (t *table) synonym(norm string) *column {
-	for _, name := range synonyms[norm] {
-		if col := t.named(name); col != nil {
-			return col
-		}
-	}
-	return nil
-}
-
 // unique tells whether no two rows share a column's value.
 func (c *column) unique() bool {
 	return c.table.pins([]filter{{col: c, vals: oneValue()}})
@@ -63,12 +47,11 @@ func (c *column) unique() bool {
 
 // filter reads the parameter of a request as a filter.
 func (b binding) filter(req *provider.Request) (filter, error) {
-	raw := req.Params.Path.Get(b.param)
-	if raw == nil && b.anywhere {
-		if raw = req.Params.Query.Get(b.param); raw == nil {
-			raw = bodyField(req.Body, b.param)
-		}
+	if len(b.of) > 0 {
+		parts, err := bindingFilters(b.of, req)
+		return filter{col: b.col, op: opVia, parts: parts}, err
 	}
+	raw := b.sent(req)
 	if raw == nil {
 		where := "path parameter"
 		if b.anywhere {
@@ -76,21 +59,44 @@ func (b binding) filter(req *provider.Request) (filter, error) {
 		}
 		return filter{}, invalid("the %s %q is missing", where, b.param)
 	}
-	if len(b.via) == 0 {
-		f, err := filterOf(b.col, b.param, raw)
-		if err != nil || b.alt == nil {
-			return f, err
-		}
-		other, err := filterOf(b.alt, b.param, raw)
-		return filter{col: b.col, op: opAny, parts: []filter{f, other}, vals: f.vals}, err
+	if b.col.class == classJSON {
+		return holds(b.col, b.param, raw)
 	}
-	var parts []filter
-	for _, col := range b.via {
-		f, err := filterOf(col, b.param, raw)
-		if err != nil {
-			return f, err
-		}
-		parts = append(parts, f)
+	f, err := filterOf(b.col, b.param, raw)
+	if err != nil || b.alt == nil {
+		return f, err
 	}
-	return filter{col: b.col, op: opVia, parts: parts}, nil
+	other, err := filterOf(b.alt, b.param, raw)
+	return filter{col: b.col, op: opAny, parts: []filter{f, other}, vals: f.vals}, err
+}
+
+// sent is the value that a request has for a binding, nil without one.
+func (b binding) sent(req *provider.Request) []byte {
+	raw := req.Params.Path.Get(b.param)
+	if raw == nil && b.anywhere {
+		if raw = req.Params.Query.Get(b.param); raw == nil {
+			raw = bodyField(req.Body, b.param)
+		}
+	}
+	return raw
+}
+
+// one tells whether a value of the binding leaves at most one value of its
+// column.
+func (b binding) one() bool {
+	if b.alt != nil && !b.alt.unique() {
+		return false
+	}
+	return len(b.of) == 0 || b.of[0].col.table.pinned(b.of)
+}
+
+// pinned tells whether bindings name at most one row.
+func (t *table) pinned(list []binding) bool {
+	var filters []filter
+	for _, b := range list {
+		if b.one() {
+			filters = append(filters, filter{col: b.col, vals: oneValue()})
+		}
+	}
+	return t.pins(filters)
 }

@@ -154,10 +154,11 @@ func (w *change) column(prefix, name string) *column {
 		return col
 	}
 	// A foreign key goes by its parent's name: assignee is assignee_gid.
-	for _, fk := range w.table.fks {
-		if n := normal(name); len(fk.cols) == 1 && (fk.cols[0].norm == n+"id" || fk.cols[0].norm == n+"gid") && !w.target.rules.hides(fk.cols[0]) {
-			return fk.cols[0]
-		}
+	if w.schema == nil {
+		return nil
+	}
+	if col, _ := w.schema.foreignKey(w.table, normal(name)); col != nil && !w.target.rules.hides(col) {
+		return col
 	}
 	return nil
 }
@@ -193,10 +194,10 @@ func (w *change) parent(name, field string, raw []byte) bool {
 	if w.schema == nil {
 		return false
 	}
-	n := normal(name)
+	own, _ := w.schema.foreignKey(w.table, normal(name))
 	for _, fk := range w.table.fks {
 		p := w.schema.table(fk.parent)
-		if p == nil || len(fk.cols) != 1 || fk.cols[0].norm != n && fk.cols[0].norm != n+"id" {
+		if own == nil || len(fk.cols) != 1 || fk.cols[0] != own {
 			continue
 		}
 		refs := fk.targets(p)
@@ -230,7 +231,7 @@ func (w *change) lookUp(ctx context.Context, c *conn) error {
 			return err
 		}
 		if found == nil && l.path {
-			return missing(p, l.by.parts[:1])
+			return missing(p, l.by.parts)
 		}
 		if found == nil {
 			return invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by}))

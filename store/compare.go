@@ -48,6 +48,9 @@ func compare(col *column, name, word string, raw []byte) (filter, error) {
 // equality is filterOf with NULL and times understood: the bare text null means
 // NULL where the column could not hold that text, or holds nothing else.
 func equality(col *column, name string, raw []byte) (filter, error) {
+	if col.class == classJSON {
+		return holds(col, name, raw)
+	}
 	f, err := filterOf(col, name, raw)
 	if err != nil {
 		return f, err

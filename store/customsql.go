@@ -292,7 +292,7 @@ func (g *target) customResult(res *provider.Response, req *provider.Request, r *
 	}
 	switch want {
 	case "none":
-		res.Result = []byte("null")
+		res.Result = g.nothing()
 	case "rows":
 		res.Result = g.wrapList(page.array())
 	default:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/internal/stub"
 )
 
 // A declared is a schema with the named schemas that it may refer to. The
@@ -73,26 +74,23 @@ func (d declared) follow() declared {
 	return d
 }
 
-// stubbed is the named schema that a compiled contract cut to a stub: a type and
-// a description which begins with A 'NAME' object; nested.
+// stubbed is the named schema that a compiled contract cut to a stub.
 func (d declared) stubbed() *canon.Value {
-	text := d.schema.Get("description").Text()
-	rest, ok := strings.CutPrefix(text, "A '")
-	if !ok || d.schema.Get("properties") != nil || d.schema.Get("allOf") != nil {
-		return nil
+	if name := stub.Name(d.schema); name != "" {
+		return d.schemas.Get(name)
 	}
-	name, tail, ok := strings.Cut(rest, "' object; nested")
-	if !ok || tail == "" {
-		return nil
-	}
-	return d.schemas.Get(name)
+	return nil
 }
 
 // alternative is the first part of oneOf or anyOf that is an object or refers to
-// something, where the schema itself declares no properties.
+// something, where the schema itself declares no properties. Some descriptions
+// hold such choices in items without a type.
 func (d declared) alternative() *canon.Value {
 	if d.schema.Get("properties") != nil || d.schema.Get("allOf") != nil {
 		return nil
+	}
+	if items := d.schema.Get("items"); d.schema.Get("type") == nil && (items.Get("anyOf") != nil || items.Get("oneOf") != nil) {
+		return items
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
 		for _, part := range d.schema.Get(word).Elems() {
@@ -132,6 +130,17 @@ func (d declared) property(key string) declared {
 		}
 	}
 	return declared{d.schemas, nil}
+}
+
+// fixed tells whether an object has a member that can have one value only.
+func (d declared) fixed() bool {
+	for _, m := range d.properties() {
+		schema := d.with(m.Value).schema
+		if schema.Get("const") != nil || len(schema.Get("enum").Elems()) == 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // required are the names that must be there.

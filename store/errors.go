@@ -192,7 +192,7 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 			}
 			key := []filter{{col: refs[0], vals: f.vals, null: f.null}}
 			if f.op == opVia {
-				key = []filter{{col: f.parts[0].col, op: opAny, parts: f.parts}}
+				key = []filter{{col: f.parts[0].col, op: opAll, parts: f.parts}}
 			}
 			var where where
 			where.add(key...)
@@ -202,7 +202,7 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 			}
 			if !found {
 				if f.op == opVia {
-					key = f.parts[:1]
+					key = f.parts
 				}
 				return missing(parent, key)
 			}

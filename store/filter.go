@@ -19,8 +19,9 @@ const (
 	opPresent           // not NULL
 	opAll               // all of the parts
 	opAny               // any of the parts
-	opVia               // a foreign key to a parent that one of the parts finds
+	opVia               // a foreign key to a parent that all of the parts find
 	opMatch             // the rowid is among those that a full-text index finds
+	opHolds             // a JSON array or object that has one of the values
 )
 
 // A filter keeps rows by a column's value, or by what its parts say.
@@ -52,6 +53,8 @@ func (f filter) term() (sql string, args []driver.Value) {
 		return "t." + f.col.table.rowid + " IN (SELECT rowid FROM " + name + " WHERE " + name + " MATCH ?)", f.vals
 	case opVia:
 		return f.via()
+	case opHolds:
+		return f.holds()
 	case opNot:
 		sql, args = joinTerms(f.parts, " AND ", "1")
 		return "NOT coalesce(" + sql + ",0)", args
@@ -65,7 +68,7 @@ func (f filter) term() (sql string, args []driver.Value) {
 
 // via is the subquery that finds a parent's key by another of its columns.
 func (f filter) via() (string, []driver.Value) {
-	where, args := joinTerms(f.parts, " OR ", "0")
+	where, args := joinTerms(f.parts, " AND ", "1")
 	p := f.parts[0].col.table
 	ref := p.key[0].name
 	for _, fk := range f.col.table.fks {
@@ -160,7 +163,7 @@ func anyOf(parts []filter) filter {
 // label names the filter for meta: the column, with the operator where it is
 // not equality.
 func (f filter) label() string {
-	names := [...]string{"", "ne", "lt", "lte", "gt", "gte", "like", "present", "", "", "", "match"}
+	names := [...]string{"", "ne", "lt", "lte", "gt", "gte", "like", "present", "", "", "", "match", ""}
 	switch {
 	case f.op == opNot && len(f.parts) == 1 && f.parts[0].op == opEqual && f.col != nil:
 		return f.col.name + " ne"

@@ -21,6 +21,7 @@ import (
 //	T-41, ENG-0007       the same letters and the next number, zeros kept
 //	UUID, ULID           of the same version and case, from the seed; the time in
 //	                     them is the virtual clock's
+//	1503435956.000247    a time: now, or a second after the last one
 //	cus_9s6XK, C024BE91L the same beginning, then as many letters and digits
 //
 // An empty table begins with 1, or with a UUID where the id is text.
@@ -174,6 +175,9 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 	if allMatch(ulidText, texts) {
 		return w.at.ulid(), nil
 	}
+	if formOf(texts[0]) == formEpochText {
+		return w.laterThan(ctx, c, col)
+	}
 	if m := numbered.FindStringSubmatch(texts[0]); m != nil && sharePrefix(m[1], texts) {
 		width := 0
 		if strings.HasPrefix(m[2], "0") {
@@ -182,6 +186,19 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 		return w.highest(ctx, c, col, known, m[1], width)
 	}
 	return nil, nil
+}
+
+// laterThan is an id that is a time: now, or a second after the last one.
+func (w *change) laterThan(ctx context.Context, c *conn, col *column) (driver.Value, error) {
+	at := w.at.now
+	sql := "SELECT max(t." + quote(col.name) + ") FROM " + quote(w.table.name) + " AS t"
+	err := c.query(ctx, sql, nil, 1, func(v []driver.Value) error {
+		if last, ok := readTime(v[0]); ok && !at.After(last) {
+			at = last.Add(time.Second)
+		}
+		return nil
+	})
+	return spell(at, formEpochText), err
 }
 
 var (

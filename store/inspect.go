@@ -108,16 +108,21 @@ func upperCase(method string) string {
 
 func bounds(list []binding) (out []Bound) {
 	for _, b := range list {
-		name := b.col.name
-		if b.alt != nil {
-			name += "|" + b.alt.name
-		}
-		for i, col := range b.via {
-			name += [...]string{" by ", "|"}[min(i, 1)] + col.table.name + "." + col.name
-		}
-		out = append(out, Bound{b.param, name})
+		out = append(out, Bound{b.param, b.text("")})
 	}
 	return out
+}
+
+// text spells what a binding names: owner_id by user.login.
+func (b binding) text(prefix string) string {
+	name := prefix + b.col.name
+	if b.alt != nil {
+		name += "|" + b.alt.name
+	}
+	for i, part := range b.of {
+		name += [...]string{" by ", " and "}[min(i, 1)] + part.text(part.col.table.name+".")
+	}
+	return name
 }
 
 func (f outField) bound() Bound {
@@ -168,8 +173,8 @@ func (g *target) inspectQuery(m *Mapping, o *air.Operation) {
 			column = "(search)"
 		case len(p.Name) > 1 && p.Name[0] == '$' && (n == "filter" || n == "select" || n == "count" || n == "search"):
 			column = "(odata)"
-		case (n == "since" || n == "until" || n == "before" || n == "after") && g.table.changed() != nil:
-			column = g.table.changed().name + " " + operators[n]
+		case moments[n] != "" && g.table.changed() != nil:
+			column = g.table.changed().name + " " + moments[n]
 		default:
 			m.Ignored = append(m.Ignored, p.Name)
 			continue

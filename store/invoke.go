@@ -129,7 +129,7 @@ func (db *DB) findTarget(op *provider.Operation) *target {
 		}
 	}
 	if g == nil {
-		g = db.schema.mapOperation(op, db.rules, db.inputNames(op)...)
+		g = db.schema.mapOperation(op, db.rules, db.known(op))
 	}
 	if g.custom == nil && (g.table == nil || g.reason != "") {
 		return g

@@ -28,7 +28,7 @@ func (s *schema) override(g *target, op *provider.Operation, r *operationRules, 
 			s.overrideParam(g, r, segs, i, last, param)
 		}
 	}
-	g.bindKey()
+	s.bindKey(g)
 	g.check()
 	return g
 }
@@ -58,5 +58,15 @@ func (s *schema) overrideParam(g *target, r *operationRules, segs []segment, i, 
 		g.key = append(g.key, binding{param: param})
 		return
 	}
-	s.bindParent(g, segs, i, param)
+	s.bindParents(g, lonely(segs, i, param))
+}
+
+// lonely is a path in which one parameter stands alone after its noun.
+func lonely(segs []segment, i int, param string) []segment {
+	for p := i; p >= 0; p-- {
+		if segs[p].literal != "" {
+			return []segment{{literal: segs[p].literal}, {params: []string{param}}}
+		}
+	}
+	return []segment{{params: []string{param}}}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
 // How operations find their tables, by rule:
@@ -54,6 +55,7 @@ type target struct {
 	shape       *shape
 	wrap        string   // the object property that holds a row in the response, "" for none
 	bodyWrap    string   // the same in the body
+	bare        bool     // an answer without a row is an object
 	listPath    []string // where an unpaged list stands in the response
 	set         []assignment
 	queries     map[string]*column // parameters that the map gives a column, nil for none
@@ -95,13 +97,14 @@ func splitTemplate(path string) (segs []segment) {
 	return segs
 }
 
-// mapOperation finds the target of an operation by rule.
-func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...string) *target {
+// mapOperation finds the target of an operation by rule; k is what the contract
+// says about it besides.
+func (s *schema) mapOperation(op *provider.Operation, all *rules, k known) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
 	if r := all.operation(op); r != nil && (r.custom != nil || r.table != nil) {
 		return s.override(g, op, r, all)
 	}
-	if own := s.rpc(g, op, inputs); own != nil {
+	if own := s.rpc(g, op, k); own != nil {
 		g.rules = all.of(g.table)
 		if g.reason == "" {
 			g.check()
@@ -109,7 +112,7 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...stri
 		return g
 	}
 	segs := splitTemplate(op.PathTemplate)
-	at := s.findNoun(g, segs, op)
+	at := s.findNoun(g, segs, op, k)
 	if g.table == nil {
 		return g
 	}
@@ -117,25 +120,28 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, inputs ...stri
 	if g.pickVerb(op); g.reason != "" {
 		return g
 	}
-	for i, seg := range segs {
+	at = max(at, 0)
+	s.bindParents(g, segs[:at])
+	for _, seg := range segs[at:] {
 		for _, param := range seg.params {
-			switch {
-			case i < at:
-				s.bindParent(g, segs, i, param)
-			case g.verb == createRow: // the caller chooses the new row's key
+			if g.verb == createRow { // the caller chooses the new row's key
 				g.parents = append(g.parents, binding{param: param, col: g.table.keyOrOnly(param)})
-			default:
+			} else {
 				g.key = append(g.key, binding{param: param})
 			}
 		}
 	}
-	g.bindKey()
+	s.bindKey(g)
 	g.check()
 	return g
 }
 
+// manner are words at the end of a path that say how the rows of the word before
+// are asked for.
+var manner = map[string]bool{"search": true, "list": true, "query": true, "find": true, "bulk": true, "batch": true, "all": true}
+
 // findNoun sets the table and returns the index of the segment that names it.
-func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at int) {
+func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation, k known) (at int) {
 	last := len(segs) - 1
 	for last >= 0 && segs[last].literal == "" {
 		last--
@@ -143,8 +149,10 @@ func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at
 	looked := "anything in the path"
 	if last >= 0 {
 		looked = fmt.Sprintf("%q", segs[last].literal)
-		if g.table = s.noun(segs[last].literal); g.table == nil {
-			g.table = s.childNoun(segs, last)
+		if g.table = s.nounAt(segs, last); g.table == nil && last > 0 && last == len(segs)-1 && manner[normal(segs[last].literal)] && segs[last-1].literal != "" {
+			if g.table = s.nounAt(segs, last-1); g.table != nil {
+				return last - 1
+			}
 		}
 		if g.table != nil {
 			return last
@@ -166,12 +174,36 @@ func (s *schema) findNoun(g *target, segs []segment, op *provider.Operation) (at
 			}
 		}
 	}
+	for _, name := range k.lists { // GET /search answers {"issues": [...]}
+		if g.table = s.noun(name); g.table != nil && last == len(segs)-1 {
+			return last
+		}
+	}
+	g.table = nil
 	names := make([]string, len(s.tables))
 	for i, t := range s.tables {
 		names[i] = t.name
 	}
-	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", looked, strings.Join(names, ", "))
+	g.reason = fmt.Sprintf("no table is called %s; the tables are %s", looked, listed(names))
 	return last
+}
+
+// listed bounds a list of names in a message.
+func listed(names []string) string {
+	const most = 40
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// nounAt finds the table of a word of the path: with the name of what stands
+// before it where there is such a table, else alone.
+func (s *schema) nounAt(segs []segment, i int) *table {
+	if t := s.childNoun(segs, i); t != nil {
+		return t
+	}
+	return s.noun(segs[i].literal)
 }
 
 // rowBefore is the segment of the noun whose row the path names right before
@@ -202,6 +234,11 @@ func (s *schema) noun(name string) *table {
 	}
 	for _, t := range s.tables {
 		if sameThing(normal(t.name), n) {
+			return t
+		}
+	}
+	for _, t := range s.tables {
+		if naming.Thing(t.name) == naming.Thing(name) {
 			return t
 		}
 	}
@@ -239,113 +276,11 @@ func (g *target) pickVerb(op *provider.Operation) {
 	}
 }
 
-// bindParent finds the column that a parent's parameter filters.
-func (s *schema) bindParent(g *target, segs []segment, i int, param string) {
-	parent := ""
-	for p := i; p >= 0 && parent == ""; p-- {
-		parent = segs[p].literal
-	}
-	if b, ok := s.parentBinding(g.table, parent, param); ok {
-		g.parents = append(g.parents, b)
-		return
-	}
-	g.ignored = append(g.ignored, param)
-}
-
-// parentBinding finds the column that holds the parent's key, and by which
-// columns of the parent the parameter names it where that is another.
-func (s *schema) parentBinding(t *table, parent, param string) (binding, bool) {
-	b := binding{param: param, col: s.parentColumn(t, parent, param)}
-	owner := s.noun(parent)
-	if b.col == nil || owner == nil || owner == t {
-		return b, b.col != nil
-	}
-	for _, fk := range t.fks {
-		refs := fk.targets(owner)
-		if !strings.EqualFold(fk.parent, owner.name) || len(fk.cols) != 1 || fk.cols[0] != b.col || len(refs) != 1 {
-			continue
-		}
-		if first, second := owner.choices(param); first != nil {
-			b.via = []*column{first, second}
-		} else if col := owner.keyColumn(param); col != nil && col != refs[0] && col.unique() {
-			b.via = []*column{col}
-		}
-	}
-	return b, true
-}
-
-func (s *schema) parentColumn(t *table, parent, param string) *column {
-	owner := s.noun(parent)
-	if owner == t {
-		owner = nil
-	}
-	byName := t.named(normal(param))
-	ownID := byName != nil && len(t.key) == 1 && byName == t.key[0]
-	if byName != nil && !ownID {
-		return byName
-	}
-	if owner != nil {
-		for _, fk := range t.fks {
-			if strings.EqualFold(fk.parent, owner.name) && len(fk.cols) == 1 {
-				return fk.cols[0]
-			}
-		}
-	}
-	noun := singular(normal(parent))
-	for _, name := range []string{noun + normal(param), noun + "id", normal(param) + "id", noun} {
-		if col := t.named(name); col != nil {
-			return col
-		}
-	}
-	return nil
-}
-
 // named finds a column by its normal name.
 func (t *table) named(norm string) *column {
 	for _, c := range t.cols {
 		if c.norm == norm {
 			return c
-		}
-	}
-	return nil
-}
-
-// keyColumn finds the column that a parameter about a row of the table names.
-func (t *table) keyColumn(param string) *column {
-	n := normal(param)
-	if col := t.synonym(n); col != nil {
-		return col
-	}
-	if col := t.named(n); col != nil {
-		return col
-	}
-	noun := singular(normal(t.name))
-	if rest, ok := strings.CutPrefix(n, noun); ok && rest != "" {
-		if col := t.named(rest); col != nil {
-			return col
-		}
-	}
-	if col := t.named(noun + n); col != nil {
-		return col
-	}
-	return nil
-}
-
-// partColumn finds the column of one part of a key: owner is owner_login, repo
-// is the name of a repo.
-func (t *table) partColumn(param string) *column {
-	n := normal(param)
-	tails := []string{"login", "name", "slug", "key", "id", "gid"}
-	for _, tail := range tails {
-		if col := t.named(n + tail); col != nil {
-			return col
-		}
-	}
-	if n == singular(normal(t.name)) {
-		for _, tail := range tails[1:4] {
-			if col := t.named(tail); col != nil {
-				return col
-			}
 		}
 	}
 	return nil
@@ -362,23 +297,23 @@ func (t *table) keyOrOnly(param string) *column {
 
 // bindKey finds the columns of the key parameters: by name, else the primary key
 // by position.
-func (g *target) bindKey() {
-	for i := range g.key {
+func (s *schema) bindKey(g *target) {
+	var open []int
+	for i, b := range g.key {
 		switch {
-		case g.key[i].col != nil: // the map says it
+		case b.col != nil: // the map says it
 		case len(g.key) == 1 && g.rules != nil && g.rules.id != nil:
 			g.key[i].col = g.rules.id
 		default:
-			if g.key[i].col, g.key[i].alt = g.table.choices(g.key[i].param); g.key[i].col == nil {
-				g.key[i].col = g.table.keyColumn(g.key[i].param)
-			}
-			if g.key[i].col == nil && len(g.key) > 1 {
-				g.key[i].col = g.table.partColumn(g.key[i].param)
+			if found, ok := s.keyBinding(g.table, b.param, len(g.key) > 1); ok {
+				g.key[i] = found
+			} else {
+				open = append(open, i)
 			}
 		}
 	}
-	for i := range g.key {
-		if g.key[i].col == nil && len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
+	for _, i := range open {
+		if len(g.key) == len(g.table.key) && !g.bound(g.table.key[i]) {
 			g.key[i].col = g.table.key[i]
 		}
 	}
@@ -433,20 +368,15 @@ func (g *target) check() {
 
 // single tells whether the key parameters name one row.
 func (g *target) single() bool {
-	var filters []filter
-	for _, b := range append(g.key[:len(g.key):len(g.key)], g.parents...) {
-		filters = append(filters, filter{col: b.col, vals: oneValue()})
-		if b.alt != nil && !b.alt.unique() {
-			return false
-		}
-	}
-	return g.table.pins(filters)
+	return g.table.pinned(append(g.key[:len(g.key):len(g.key)], g.parents...))
 }
 
 func bindingList(list []binding) string {
-	cols := make([]*column, len(list))
-	for i, b := range list {
-		cols[i] = b.col
+	var cols []*column
+	for _, b := range list {
+		if cols = append(cols, b.col); b.alt != nil {
+			cols = append(cols, b.alt)
+		}
 	}
 	return nameList(cols)
 }
@@ -463,13 +393,24 @@ func (g *target) queryColumn(param string) *column {
 		return col
 	}
 	n := normal(param)
+	if projections[n] {
+		return nil
+	}
 	for _, name := range []string{n, singular(n), n + "id", n + "gid"} {
 		if col := g.column(name); col != nil {
 			return col
 		}
 	}
+	for _, fk := range g.table.fks { // assignee is assignee_account_id
+		if len(fk.cols) == 1 && len(fk.refs) == 1 && fk.cols[0].norm == n+normal(fk.refs[0]) {
+			return g.column(fk.cols[0].norm)
+		}
+	}
 	return nil
 }
+
+// projections are parameters that say what is shown of a row, and not which rows.
+var projections = map[string]bool{"fields": true, "expand": true, "include": true, "properties": true, "optfields": true, "embed": true}
 
 // pagingNames are parameters that page in many APIs. They count only where the
 // contract is not at hand and no column has the name.

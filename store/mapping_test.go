@@ -79,7 +79,7 @@ func TestMapping(t *testing.T) {
 		if f[4] != "-" {
 			op.Resource = &f[4]
 		}
-		if got := describeTarget(db.schema.mapOperation(&op, nil)); !strings.HasPrefix(got, c.want) {
+		if got := describeTarget(db.schema.mapOperation(&op, nil, known{})); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s\n got %s\nwant %s", c.op, got, c.want)
 		}
 	}

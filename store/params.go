@@ -36,7 +36,7 @@ type reading struct {
 var operators = map[string]string{
 	"eq": "eq", "equals": "eq", "is": "eq", "ne": "ne", "neq": "ne", "not": "ne", "lt": "lt", "lte": "lte", "le": "lte", "gt": "gt", "gte": "gte", "ge": "gte",
 	"after": "gt", "before": "lt", "since": "gte", "from": "gte", "min": "gte", "until": "lte", "to": "lte", "max": "lte",
-	"in": "in", "nin": "nin", "notin": "nin", "like": "like", "contains": "contains", "startswith": "prefix", "prefix": "prefix",
+	"in": "in", "any": "in", "all": "eq", "nin": "nin", "notin": "nin", "like": "like", "contains": "contains", "startswith": "prefix", "prefix": "prefix",
 	"endswith": "suffix", "null": "null", "isnull": "null", "exists": "exists", "present": "exists",
 }
 
@@ -137,6 +137,9 @@ func (r *reading) suffixed(name string) (*column, string) {
 			continue
 		}
 		if col := r.baseColumn(cut); col != nil {
+			if at := r.timeColumn(normal(cut)); col.class == classBoolean && isRange(word) && at != nil {
+				col = at // completed_since is about completed_at
+			}
 			return col, word
 		}
 	}
@@ -157,19 +160,38 @@ func (r *reading) baseColumn(name string) *column {
 		return col
 	}
 	n := normal(name)
-	for _, tail := range []string{"at", "on", "date", "time", "datetime", "ts"} {
-		if col := r.g.column(n + tail); col != nil && col.form != "" {
-			return col
-		}
+	if col := r.timeColumn(n); col != nil {
+		return col
 	}
-	if col := r.g.column(strings.TrimSuffix(n, "at")); col != nil && col.form != "" && n != col.norm {
-		return col // created_at where the column is created
+	for _, tail := range []string{"at", "on", "date"} {
+		stem, ok := strings.CutSuffix(n, tail)
+		if !ok || stem == "" {
+			continue
+		}
+		if col := r.g.column(stem); col != nil && col.form != "" {
+			return col // created_at where the column is created
+		}
+		if col := r.timeColumn(stem); col != nil {
+			return col // created_on where it is created_at
+		}
 	}
 	if n == "id" && len(r.g.table.key) == 1 {
 		return r.g.table.key[0]
 	}
 	return nil
 }
+
+// timeColumn is the column of a time whose name a normal name begins.
+func (r *reading) timeColumn(n string) *column {
+	for _, tail := range []string{"at", "on", "date", "time", "datetime", "ts"} {
+		if col := r.g.column(n + tail); col != nil && col.form != "" {
+			return col
+		}
+	}
+	return nil
+}
+
+func isRange(word string) bool { return word == "gt" || word == "gte" || word == "lt" || word == "lte" }
 
 // column adds a comparison of a column; an object's keys are operators.
 func (r *reading) column(col *column, name, word string, raw []byte) error {
@@ -202,6 +224,9 @@ var sortNames = map[string]bool{"sort": true, "sortby": true, "orderby": true, "
 
 var directionNames = map[string]bool{"order": true, "direction": true, "dir": true, "sortorder": true, "sortdirection": true, "sortdir": true, "orderdirection": true}
 
+// moments are parameters that alone mean the time of change.
+var moments = map[string]string{"since": "gte", "until": "lte", "before": "lt", "after": "gt", "oldest": "gte", "latest": "lte"}
+
 // special reads parameters that are about all of a row; known tells that it was
 // one of them.
 func (r *reading) special(name string, raw []byte) (known bool, err error) {
@@ -225,7 +250,7 @@ func (r *reading) special(name string, raw []byte) (known bool, err error) {
 	case textNames[n] && raw[0] == '"':
 		return true, r.freeText(name, canon.Unquote(raw))
 	}
-	if word := operators[n]; word != "" && (n == "since" || n == "until" || n == "before" || n == "after" || n == "oldest" || n == "latest") {
+	if word := moments[n]; word != "" {
 		if col := r.g.table.changed(); col != nil {
 			return true, r.column(col, name, word, raw)
 		}

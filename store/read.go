@@ -41,6 +41,9 @@ func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*prov
 	if row == nil {
 		return nil, db.absent(ctx, c, g, r)
 	}
+	if req.Page != nil { // the contract takes the one row for a list
+		return &provider.Response{OK: true, Items: []json.RawMessage{row}, Meta: r.meta(1, nil)}, nil
+	}
 	return &provider.Response{OK: true, Result: g.wrapRow(row), Meta: r.meta(1, nil)}, nil
 }
 

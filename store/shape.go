@@ -16,6 +16,10 @@ type shape struct {
 	exprs  []string // what is selected after the table's columns
 	joins  string   // what follows the table in FROM
 	absent []string // declared fields that nothing fills
+	// wrap is the property of the response that the row stands in, "" for none, and
+	// beside are the row's own fields that the response has next to it.
+	wrap   string
+	beside []outField
 }
 
 // An outField is one field of a shaped row.
@@ -83,9 +87,16 @@ func (sh *shape) appendRow(dst []byte, t *table, vals []driver.Value) []byte {
 			}
 		}
 	}
+	if sh.wrap != "" {
+		dst = appendFields(append(dst, '{'), sh.beside, vals, nil)
+		dst = append(canon.AppendString(comma(dst), sh.wrap), ':')
+	}
 	dst = appendFields(append(dst, '{'), sh.fields, vals, extras)
 	if sh.open && extras != nil {
 		dst = sh.appendExtras(dst, extras)
+	}
+	if sh.wrap != "" {
+		dst = append(dst, '}')
 	}
 	return append(dst, '}')
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -222,58 +221,6 @@ func (t *table) hasPrefix(norm string) bool {
 	return slices.ContainsFunc(t.cols, func(c *column) bool { return len(c.norm) > len(norm) && strings.HasPrefix(c.norm, norm) })
 }
 
-// parent fills an object from the row that a foreign key points to.
-func (b *shaper) parent(f *outField, m canon.Member, path []string, col *column) bool {
-	from := b.from.with(m.Value)
-	props := from.properties()
-	if len(path) != 1 || len(props) == 0 {
-		return false
-	}
-	for _, fk := range b.table.fks {
-		p := b.schema.table(fk.parent)
-		if p == nil || len(fk.cols) != 1 || b.rules.hides(fk.cols[0]) {
-			continue
-		}
-		if refs := fk.targets(p); len(refs) != 1 {
-			continue
-		}
-		own := fk.cols[0]
-		n := normal(m.Key)
-		if own != col && own.norm != n && own.norm != n+"id" && own.norm != n+singular(normal(p.name)) && own.norm != n+fk.targets(p)[0].norm {
-			continue
-		}
-		b.join(f, props, from, p, own, fk.targets(p)[0])
-		return f.group != nil
-	}
-	return false
-}
-
-// join selects the columns of a parent's row beside the table's own.
-func (b *shaper) join(f *outField, props []canon.Member, from declared, p *table, own, ref *column) {
-	alias := fmt.Sprintf("j%d", b.joined+1)
-	at := func(col *column) int {
-		b.sh.exprs = append(b.sh.exprs, "+"+alias+"."+quote(col.name))
-		return len(b.table.cols) + len(b.sh.exprs) - 1
-	}
-	before := len(b.sh.exprs)
-	f.unless = at(ref)
-	required := from.required()
-	for _, m := range props {
-		col := p.outColumn([]string{m.Key})
-		if col == nil || col.class == classBlob {
-			continue
-		}
-		f.group = append(f.group, outField{name: string(canon.AppendString(nil, m.Key)), col: col, at: at(col), unless: -1,
-			typ: outTypeOf(b.from.with(m.Value).schema), omit: !required[m.Key] && !nullable(m.Value)})
-	}
-	if f.group == nil {
-		b.sh.exprs, f.unless = b.sh.exprs[:before], -1
-		return
-	}
-	b.joined++
-	b.sh.joins += " LEFT JOIN " + quote(p.name) + " AS " + alias + " ON " + alias + "." + quote(ref.name) + " = t." + quote(own.name)
-}
-
 // wrapper finds the one object property in which a response or a body keeps the
 // row: {"data": {...}}, {"ok": true, "channel": {...}}. Nil where the row is not
 // wrapped.
@@ -299,7 +246,13 @@ func (s *schema) wrapper(t *table, from declared) *canon.Member {
 			continue // a part that happens to have an id
 		}
 		// A part of the row, as its owner is, has columns of its own name.
-		if inside > most && t.outColumn([]string{m.Key}) == nil && t.named(normal(m.Key)+"id") == nil {
+		if own, _ := s.foreignKey(t, n); own != nil && !envelopes[n] {
+			continue
+		}
+		if 2*outside >= inside && !envelopes[n] && n != singular(normal(t.name)) {
+			continue // a row that shows another one, as a fork its source
+		}
+		if inside > most && t.outColumn([]string{m.Key}) == nil && t.named(n+"id") == nil {
 			best, most = &props[i], inside
 		}
 	}

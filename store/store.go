@@ -75,6 +75,7 @@ type DB struct {
 	rules    *rules // of the map, nil without one
 	contract func() (*derivation, error)
 	targets  sync.Map // targetKey to *target
+	aliases  func() map[string][]string
 	calls    sync.Mutex
 	call     int64
 }
@@ -147,6 +148,7 @@ func newDB(opts *Options) *DB {
 		db.opts.Now = epoch
 	}
 	db.name = slug(db.opts.Name)
+	db.aliases = sync.OnceValue(func() map[string][]string { return learnAliases(db.opts.Contract) })
 	db.contract = sync.OnceValues(func() (*derivation, error) {
 		d, err := derive(db.name, db.schema)
 		if err == nil && db.opts.Contract == nil {

@@ -87,6 +87,16 @@ func (g *target) wrapRow(row []byte) []byte {
 	return append(append(out, row...), '}')
 }
 
+// nothing is the result of a call that has no row to show: an object where the
+// contract declares one with a fixed member, such as {"ok": true}, for that to be
+// added.
+func (g *target) nothing() []byte {
+	if g.bare {
+		return []byte("{}")
+	}
+	return []byte("null")
+}
+
 // wrapList puts a list that is not paged where the declared response has it.
 func (g *target) wrapList(list []byte) []byte {
 	for i := len(g.listPath) - 1; i >= 0; i-- {
@@ -112,15 +122,24 @@ func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
 		return
 	}
 	from := response(doc, o)
+	g.bare = from.fixed()
 	if g.verb == listRows {
 		item, path := items(doc, o)
 		if from = item; !o.Paged() {
 			g.listPath = path
 		}
-	} else if m := s.wrapper(g.table, from); m != nil {
-		g.wrap, from = m.Key, from.with(m.Value)
+	}
+	var outer declared
+	if m := s.wrapper(g.table, from); m != nil && g.verb != listRows {
+		g.wrap, outer, from = m.Key, from, from.with(m.Value)
 	}
 	g.shape = newShape(s, g.table, from, g.rules)
+	if g.wrap != "" && o.Paged() {
+		g.wrap = "" // the page has its own place for rows
+	} else if g.wrap != "" && g.shape != nil {
+		g.shape.wrap, g.wrap = g.wrap, ""
+		g.shape.beside = g.besides(s, outer)
+	}
 	if o.Body != nil {
 		if m := s.wrapper(g.table, from.with(o.Body.Schema)); m != nil {
 			g.bodyWrap = m.Key
@@ -128,9 +147,33 @@ func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
 	}
 }
 
+// besides are the fields of a response that the row has, next to the property
+// that the row stands in: {"ok": true, "channel": "C1", "ts": "...", "message":
+// {...}}.
+func (g *target) besides(s *schema, outer declared) (list []outField) {
+	required := outer.required()
+	for _, m := range outer.properties() {
+		schema := outer.with(m.Value).schema
+		typ := outTypeOf(schema)
+		if m.Key == g.shape.wrap || typ == outJSON || typ == outStored || schema.Get("enum") != nil {
+			continue
+		}
+		col := g.table.outColumn([]string{m.Key})
+		if col == nil {
+			col, _ = s.foreignKey(g.table, normal(m.Key))
+		}
+		if col != nil && !g.rules.hides(col) {
+			list = append(list, outField{name: string(canon.AppendString(nil, m.Key)), col: col, at: col.pos, typ: typ, unless: -1,
+				omit: !required[m.Key] && !nullable(m.Value)})
+		}
+	}
+	return list
+}
+
 // declareCustom learns the types of the columns that custom SQL gives.
 func (g *target) declareCustom(doc *air.Document, o *air.Operation) {
 	from := response(doc, o)
+	g.bare = from.fixed()
 	if o.Paged() || o.Kind() == "list" || o.Kind() == "search" {
 		from, g.listPath = items(doc, o)
 	}
@@ -162,7 +205,7 @@ func (r *reading) shape() *shape {
 			}
 		}
 	}
-	cut := &shape{exprs: sh.exprs, joins: sh.joins, extras: sh.extras}
+	cut := &shape{exprs: sh.exprs, joins: sh.joins, extras: sh.extras, wrap: sh.wrap, beside: sh.beside}
 	for _, f := range sh.fields {
 		for _, name := range r.selected {
 			first, _, _ := strings.Cut(name, "/")

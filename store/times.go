@@ -115,7 +115,7 @@ func clientTime(v driver.Value) (time.Time, bool) {
 	}
 	if f, ok := v.(float64); ok && f >= 1e8 && f < 1e11 {
 		sec, frac := math.Modf(f)
-		return time.Unix(int64(sec), int64(frac*1e6)*1000).UTC(), true
+		return time.Unix(int64(sec), int64(math.Round(frac*1e6))*1000).UTC(), true
 	}
 	return readTime(v)
 }

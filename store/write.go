@@ -159,7 +159,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	end(w.added())
 	if w.verb == deleteRow {
-		row = []byte("null")
+		row = g.nothing()
 	} else {
 		row = g.wrapRow(row)
 	}
@@ -229,7 +229,7 @@ func (w *change) placeVia(f filter) error {
 	p := f.parts[0].col.table
 	for _, fk := range w.table.fks {
 		if refs := fk.targets(p); len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
-			w.lookups = append(w.lookups, lookup{own: f.col, ref: refs[0], by: filter{op: opAny, col: f.parts[0].col, parts: f.parts}, path: true})
+			w.lookups = append(w.lookups, lookup{own: f.col, ref: refs[0], by: filter{op: opAll, col: f.parts[0].col, parts: f.parts}, path: true})
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
@@ -14,11 +15,16 @@ type entity struct {
 	noun    string
 	columns []*column
 	key     *column
-	lookup  *column // what a path names an item by, when that is not the key
-	score   int     // of the schema that the columns are of
-	read    bool    // some operation reads it
+	lookup  *column   // what a path names an item by, when that is not the key
+	within  []*column // the parents in whose rows the lookup is unique
+	score   int       // of the schema that the columns are of
+	read    bool      // some operation reads it
 	path    string
-	params  []*air.Param // of the path's operation
+	params  []*air.Param     // of the path's operation
+	items   []*air.Operation // whose path ends in one row
+	creates []string         // paths that make one row
+	inputs  []string         // of RPC operations that make or list rows
+	ids     []fixture.Value
 }
 
 // A column is one property of a resource.
@@ -26,7 +32,10 @@ type column struct {
 	name   string
 	decl   string
 	schema *canon.Value // resolved, nil for a column that only points to a parent
+	ref    string       // the thing that the property's schema is named after, of an array that of its items
 	parent *entity      // whose key the column holds
+	items  *entity      // whose rows the array shows
+	above  bool         // the path names the parent
 }
 
 func (e *entity) column(name string) *column {
@@ -40,25 +49,32 @@ func (e *entity) column(name string) *column {
 
 // entities finds the resources of a contract, in the order of their names, and
 // the nouns that declare no readable object.
-func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []string) {
+func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []string, names *nouns) {
 	r := &resolver{schemas: doc.Schemas}
-	byNoun := map[string]*entity{}
+	names = newNouns(doc, r, ops)
+	byThing := map[string]*entity{}
 	var order []*entity
 	for _, o := range ops {
-		noun := o.ResourceNoun()
-		e := byNoun[naming.Plain(noun)]
+		noun := names.of(o)
+		thing := naming.Thing(noun)
+		e := byThing[thing]
 		if e == nil {
 			e = &entity{noun: noun}
-			byNoun[naming.Plain(noun)] = e
+			byThing[thing] = e
 			order = append(order, e)
+		} else if len(noun) > len(e.noun) && naming.Plain(noun) == thing {
+			e.noun = noun // the word written out
 		}
-		if o.EffectKind != "read" && o.Action != "create" && o.Action != "update" {
+		if isRPC(o.Path) && (o.Action == "list" || o.Action == "create" || o.Action == "send") {
+			e.inputs = append(e.inputs, inputNames(o)...)
+		}
+		if o.EffectKind != "read" && o.Action != "send" && o.Action != "create" && o.Action != "update" {
 			continue
 		}
-		for _, c := range candidates(doc, r, o, noun) {
+		for _, c := range candidates(doc, r, o, thing) {
 			e.offer(r, c, o)
 		}
-		e.place(o)
+		e.place(doc, o)
 	}
 	slices.SortFunc(order, func(a, b *entity) int { return strings.Compare(a.noun, b.noun) })
 	for _, e := range order {
@@ -69,7 +85,23 @@ func entities(doc *air.Document, ops []*air.Operation) (found []*entity, left []
 			left = append(left, e.noun)
 		}
 	}
-	return found, left
+	return found, left, names
+}
+
+// inputNames are the parameters and body fields of an operation.
+func inputNames(o *air.Operation) (names []string) {
+	for _, p := range o.Params {
+		names = append(names, p.Name)
+	}
+	if o.Body != nil {
+		for _, m := range o.Body.Schema.Get("properties").Members() {
+			names = append(names, m.Key)
+		}
+		for _, f := range o.Body.Fields {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // A candidate is a schema that may describe a resource. Its weight says how
@@ -88,19 +120,15 @@ const (
 )
 
 // candidates are the schemas that may describe the resource of an operation.
-func candidates(doc *air.Document, r *resolver, o *air.Operation, noun string) (out []candidate) {
-	n := naming.Plain(noun)
+func candidates(doc *air.Document, r *resolver, o *air.Operation, thing string) (out []candidate) {
 	for _, m := range doc.Schemas.Members() {
-		name := naming.Plain(strings.TrimPrefix(m.Key, "objs_"))
-		switch strings.TrimPrefix(name, n) {
-		case name: // it does not begin with the noun
-		case "", "response", "full", "details", "item":
+		if coreName(m.Key) == thing {
 			out = append(out, candidate{m.Value, byName})
 		}
 	}
 	s := doc.Response(o)
 	for _, m := range r.properties(s, 0) {
-		if key := naming.Plain(m.Key); key == n || naming.Singular(key) == n || key == "data" {
+		if key := naming.Plain(m.Key); naming.Thing(key) == thing || key == "data" {
 			out = append(out, candidate{inner(r.target(m.Value)), byProperty})
 		}
 	}
@@ -132,7 +160,11 @@ func (e *entity) offer(r *resolver, c candidate, o *air.Operation) {
 		for _, m := range props {
 			if e.column(m.Key) == nil && m.Key != "" && !strings.ContainsRune(m.Key, 0) {
 				schema := r.resolve(m.Value, 0)
-				e.columns = append(e.columns, &column{name: m.Key, decl: declOf(schema), schema: schema})
+				ref := refOf(m.Value)
+				if typeOf(schema) == "array" {
+					ref = refOf(r.target(m.Value).Get("items"))
+				}
+				e.columns = append(e.columns, &column{name: m.Key, decl: declOf(schema), schema: schema, ref: coreName(ref)})
 			}
 		}
 	}
@@ -140,7 +172,13 @@ func (e *entity) offer(r *resolver, c candidate, o *air.Operation) {
 
 // place notes the path under which an item of the resource stands; that of one
 // item says more than that of a list.
-func (e *entity) place(o *air.Operation) {
+func (e *entity) place(doc *air.Document, o *air.Operation) {
+	if o.Action == "create" && typeOf(doc.Response(o)) != "array" {
+		e.creates = append(e.creates, o.Path)
+	}
+	if lastParam(o.Path) != "" {
+		e.items = append(e.items, o)
+	}
 	item, had := lastParam(o.Path) != "", lastParam(e.path) != ""
 	if o.Path != "" && (e.path == "" || item && !had || item == had && len(o.Path) < len(e.path)) {
 		e.path, e.params = o.Path, o.Params
@@ -158,17 +196,64 @@ func (e *entity) chooseKey() {
 		name = e.columns[0].name
 	}
 	e.key = e.column(name)
-	if param == "" {
+	if e.findLookup(e.path, e.params) {
 		return
 	}
-	for _, p := range []string{param, strings.TrimPrefix(naming.Plain(param), naming.Plain(e.noun))} {
+	slices.SortStableFunc(e.items, func(a, b *air.Operation) int { return len(a.Path) - len(b.Path) })
+	for _, o := range e.items {
+		if e.findLookup(o.Path, o.Params) {
+			e.path, e.params = o.Path, o.Params
+			return
+		}
+	}
+}
+
+// findLookup looks for what a path names an item by, beside the key.
+func (e *entity) findLookup(path string, params []*air.Param) bool {
+	names := e.lookupNames(lastParam(path), params)
+	either := slices.Contains(names, naming.Plain(e.key.name)) && len(names) > 2 // issueIdOrKey
+	for _, want := range names {
 		for _, c := range e.columns {
-			if p != "" && naming.Plain(c.name) == naming.Plain(p) && c != e.key && c.decl != "JSON" {
+			if naming.Plain(c.name) == want && c == e.key {
+				if either {
+					continue
+				}
+				return false
+			}
+			if naming.Plain(c.name) == want && c.decl != "JSON" {
 				e.lookup = c
-				return
+				return true
 			}
 		}
 	}
+	return false
+}
+
+// lookupNames are the columns that a path's last parameter may mean beside the
+// key: its own name, both names of issueIdOrKey, a name of the thing where it is
+// called after the thing alone.
+func (e *entity) lookupNames(param string, params []*air.Param) (names []string) {
+	if param == "" {
+		return nil
+	}
+	n, noun := naming.Plain(param), naming.Plain(e.noun)
+	rest := strings.TrimPrefix(n, noun)
+	if i := strings.LastIndexByte(e.noun, '_'); rest == n && i >= 0 {
+		rest = strings.TrimPrefix(n, naming.Plain(e.noun[i:])) // discussion_number of team_discussion
+	}
+	if n == "username" {
+		names = append(names, "login", "username", "handle")
+	}
+	names = append(names, n, rest)
+	if first, second, ok := strings.Cut(rest, "or"); ok {
+		names = append(names, first, second)
+	}
+	i := slices.IndexFunc(params, func(p *air.Param) bool { return p.Name == param })
+	number := i >= 0 && declOf(params[i].Schema) == "INTEGER"
+	if naming.Thing(param) == naming.Thing(e.noun) && !number {
+		names = append(names, "login", "slug", "key", "name")
+	}
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }
 
 // keyOf is the property that a row is known by, "" when there is none: the usual
@@ -202,61 +287,4 @@ func lastParam(path string) string {
 		return last[1 : len(last)-1]
 	}
 	return ""
-}
-
-// connect gives columns that hold another entity's key their parent: properties
-// named after it, and a column for each parent in the entity's path.
-func connect(all []*entity) {
-	find := func(name string) *entity {
-		for _, e := range all {
-			if n := naming.Plain(e.noun); n == name || naming.Singular(n) == name || n == naming.Singular(name) {
-				return e
-			}
-		}
-		return nil
-	}
-	for _, e := range all {
-		for _, c := range e.columns {
-			for _, suffix := range []string{"id", "gid", "sid", "key"} {
-				noun, ok := strings.CutSuffix(naming.Plain(c.name), suffix)
-				p := find(noun)
-				if ok && noun != "" && p != nil && p != e && c != e.key && c.decl == p.key.decl && naming.Plain(p.key.name) == suffix {
-					c.parent = p
-				}
-			}
-		}
-		e.addParents(find)
-	}
-}
-
-// addParents reads /projects/{project_gid}/tasks/{task_gid}: tasks have a
-// project. A parent whose table is not there is left out.
-func (e *entity) addParents(find func(string) *entity) {
-	parts := strings.Split(strings.Trim(e.path, "/"), "/")
-	for i := 1; i+1 < len(parts); i++ {
-		name := strings.Trim(parts[i], "{}")
-		if name == parts[i] || strings.HasPrefix(parts[i-1], "{") {
-			continue
-		}
-		p := find(naming.Singular(naming.Plain(parts[i-1])))
-		if p == nil || p == e || !e.names(name, p) {
-			continue
-		}
-		// AccountSid is account_sid.
-		if !slices.ContainsFunc(e.columns, func(c *column) bool { return naming.Plain(c.name) == naming.Plain(name) }) {
-			e.columns = append(e.columns, &column{name: name, decl: p.key.decl, parent: p})
-		}
-	}
-}
-
-// names tells whether a path parameter holds a parent's key: it is called after
-// the parent, and not by a name of the parent's such as {org} or {username} when
-// the key is a number.
-func (e *entity) names(param string, p *entity) bool {
-	i := slices.IndexFunc(e.params, func(x *air.Param) bool { return x.Name == param })
-	n, noun := naming.Plain(param), naming.Plain(p.noun)
-	if i < 0 || n == noun || !strings.Contains(n, noun) && !strings.Contains(n, naming.Singular(noun)) {
-		return false
-	}
-	return declOf(e.params[i].Schema) == p.key.decl
 }

@@ -37,8 +37,8 @@ func FromRecorded(ctx context.Context, path string, doc *air.Document, recorded 
 	if err != nil {
 		return nil, err
 	}
-	all, left := entities(doc, ops)
-	g := &gathering{notes: map[string]int{}}
+	all, left, names := entities(doc, ops)
+	g := &gathering{notes: map[string]int{}, names: names}
 	for _, e := range all {
 		g.tables = append(g.tables, &rowTable{entity: e, byKey: map[string]*rowOf{}})
 	}
@@ -67,6 +67,7 @@ func FromRecorded(ctx context.Context, path string, doc *air.Document, recorded 
 // A gathering is the rows of all tables.
 type gathering struct {
 	tables []*rowTable
+	names  *nouns
 	notes  map[string]int
 	order  []string // of the notes
 }
@@ -103,7 +104,7 @@ func (g *gathering) said() (list []string) {
 
 func (g *gathering) table(noun string) *rowTable {
 	for _, t := range g.tables {
-		if naming.Plain(t.noun) == naming.Plain(noun) {
+		if naming.Thing(t.noun) == naming.Thing(noun) {
 			return t
 		}
 	}
@@ -112,7 +113,7 @@ func (g *gathering) table(noun string) *rowTable {
 
 // take adds what one answer says.
 func (g *gathering) take(r Recorded) {
-	noun := r.Operation.ResourceNoun()
+	noun := g.names.of(r.Operation)
 	t := g.table(noun)
 	if r.Operation.Action == "delete" || strings.EqualFold(r.Operation.Method, "DELETE") {
 		if t != nil {
@@ -286,8 +287,11 @@ func (g *gathering) connect() {
 		}
 		all = append(all, t.entity)
 	}
-	connect(all)
+	connect(all, g.names.rows, true)
 	for _, t := range g.tables {
+		if !t.keepsUnique() {
+			t.lookup, t.within = nil, nil
+		}
 		for _, c := range t.columns {
 			if c.parent != nil && !t.keeps(c, g.table(c.parent.noun)) {
 				g.note("%s.%s: no foreign key to %s, since not every row it names was recorded", t.noun, c.name, c.parent.noun)
@@ -295,6 +299,26 @@ func (g *gathering) connect() {
 			}
 		}
 	}
+}
+
+// keepsUnique reports whether no two rows have the same lookup within the same
+// parents.
+func (t *rowTable) keepsUnique() bool {
+	if t.lookup == nil {
+		return true
+	}
+	seen := map[string]bool{}
+	for _, row := range t.rows {
+		id := ""
+		for _, c := range append(slices.Clone(t.within), t.lookup) {
+			id += row.values[strings.ToLower(c.name)].Text() + "\x00"
+		}
+		if seen[id] {
+			return false
+		}
+		seen[id] = true
+	}
+	return true
 }
 
 // keeps reports whether every value of a column is a key of the parent.

@@ -48,39 +48,73 @@ func (e *entity) label(c *column, row int) string {
 func (e *entity) value(c *column, opts *Options, row int) fixture.Value {
 	switch {
 	case c == e.key:
-		return e.id(opts.Seed, row)
+		return e.ids[row]
 	case c.parent != nil:
-		rng := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row)))
-		return c.parent.id(opts.Seed, rng.Int(opts.Rows))
+		at := e.parentRow(c, opts, row, 0)
+		if at < 0 {
+			return nil
+		}
+		return c.parent.ids[at]
 	case c == e.lookup && c.decl == "INTEGER":
 		return int64(row + 1)
+	case c.items != nil && opts.Rows > 0:
+		return string(e.shown(c, opts, row).AppendJSON(nil))
 	}
 	v := synth.Body(c.schema, opts.Seed, e.label(c, row))
 	return shape(c, e.vary(c, v, row))
 }
 
-// id is the key of a row: numbers from 1, a pattern's own digits counted on, a
-// UUID, or resource_ and a token as the built-in store has them.
-func (e *entity) id(seed uint32, row int) fixture.Value {
-	if e.key.decl == "INTEGER" {
-		return int64(row + 1)
+// parentRow is the row of its parent that a row belongs to, -1 for none. A row's
+// parents agree: the repository of a comment is that of its issue. In a tree of
+// rows of one table the first is the root.
+func (e *entity) parentRow(c *column, opts *Options, row, depth int) int {
+	rng := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row)))
+	if c.parent == e {
+		if row == 0 {
+			return -1
+		}
+		return rng.Int(row)
 	}
-	given := example(e.key.schema)
-	label := e.label(e.key, row)
-	if n, err := strconv.ParseInt(given, 10, 64); err == nil && n >= 0 {
-		return strconv.FormatInt(n+int64(row), 10)
+	for _, d := range e.columns {
+		if d.parent == nil || d == c || !d.above || !c.above || d.parent == e || depth > 4 {
+			continue
+		}
+		for _, f := range d.parent.columns {
+			if f.parent == c.parent && f.above {
+				return d.parent.parentRow(f, opts, e.parentRow(d, opts, row, depth+1), depth+1)
+			}
+		}
 	}
-	if e.key.schema.Get("format").Text() == "uuid" {
-		bare := canon.NewObject(canon.Member{Key: "type", Value: canon.NewString("string")}, canon.Member{Key: "format", Value: canon.NewString("uuid")})
-		return synth.Body(bare, seed, label).Text()
+	return rng.Int(opts.Rows)
+}
+
+// shown is an array of one row of another table, as far as its items show it.
+func (e *entity) shown(c *column, opts *Options, row int) *canon.Value {
+	p := c.items
+	at := synth.NewRng(synth.BodySeed(opts.Seed, e.label(c, row))).Int(opts.Rows)
+	var out []canon.Member
+	for _, m := range c.schema.Get("items").Get("properties").Members() {
+		col := p.column(m.Key)
+		if col == nil || col.parent != nil || col.decl == "JSON" {
+			continue
+		}
+		v := synth.Body(m.Value, opts.Seed, p.label(col, at))
+		switch {
+		case col == p.key:
+			id := p.ids[at]
+			if n, ok := id.(int64); ok {
+				v = canon.NewInt(n)
+			} else {
+				v = canon.NewString(id.(string))
+			}
+		case col == p.lookup && col.decl == "INTEGER":
+			v = canon.NewInt(int64(at + 1))
+		default:
+			v = p.vary(col, v, at)
+		}
+		out = append(out, canon.Member{Key: m.Key, Value: v})
 	}
-	if prefix, digits := splitDigits(given); digits != "" && len(digits) < 18 && prefix != "" {
-		n, _ := strconv.ParseInt(digits, 10, 64)
-		return prefix + strconv.FormatInt(n+int64(row), 10)
-	}
-	token := synth.NewRng(synth.BodySeed(seed, label)).Token(6)
-	// The number keeps two equal tokens apart.
-	return plainWord(e.noun) + "_" + token + strconv.Itoa(row+1)
+	return canon.NewArray(canon.NewObject(out...))
 }
 
 func example(s *canon.Value) string {
@@ -92,17 +126,6 @@ func example(s *canon.Value) string {
 	}
 	return ""
 }
-
-// splitDigits cuts PROJ-41 into PROJ- and 41.
-func splitDigits(s string) (prefix, digits string) {
-	i := len(s)
-	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
-		i--
-	}
-	return s[:i], s[i:]
-}
-
-func plainWord(noun string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(noun) }
 
 // epoch is when the first row of a table was made; each next one is an hour
 // later.
@@ -125,6 +148,10 @@ func (e *entity) vary(c *column, v *canon.Value, row int) *canon.Value {
 	case c == e.lookup, name == "name", name == "title", name == "displayname", name == "fullname", name == "login", name == "slug", name == "key", name == "summary", name == "realname":
 		if given == "" {
 			given = plainWord(e.noun)
+		}
+		if prefix, digits := splitDigits(given); c == e.lookup && prefix != "" && digits != "" && len(digits) < 18 {
+			n, _ := strconv.ParseInt(digits, 10, 64)
+			return canon.NewString(prefix + strconv.FormatInt(n+int64(row), 10))
 		}
 		sep := " "
 		if !strings.Contains(given, " ") {

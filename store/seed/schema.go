@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/internal/naming"
+	"github.com/anvil-sim/anvil/store/internal/stub"
 )
 
 const (
@@ -21,7 +23,12 @@ func (r *resolver) target(s *canon.Value) *canon.Value {
 	for range maxRefs {
 		name, ok := strings.CutPrefix(s.Get("$ref").Text(), refPrefix)
 		if !ok {
-			return s
+			cut := r.schemas.Get(stub.Name(s))
+			if cut == nil {
+				return s
+			}
+			s = cut
+			continue
 		}
 		s = r.schemas.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
 	}
@@ -66,7 +73,7 @@ func (r *resolver) resolve(s *canon.Value, depth int) *canon.Value {
 	var out []canon.Member
 	for _, m := range s.Members() {
 		switch m.Key {
-		case "const", "example", "examples", "enum", "format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems":
+		case "const", "example", "examples", "enum", "format", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems":
 			out = append(out, m)
 		}
 	}
@@ -84,6 +91,9 @@ func (r *resolver) resolve(s *canon.Value, depth int) *canon.Value {
 			}
 		}
 	}
+	if items := s.Get("items"); kind == "" && items != nil && len(props) == 0 && depth < maxHops {
+		return r.resolve(items, depth+1) // choices that stand in items without a type
+	}
 	switch {
 	case kind == "object" && depth < maxHops:
 		var inner []canon.Member
@@ -100,6 +110,56 @@ func (r *resolver) resolve(s *canon.Value, depth int) *canon.Value {
 		out = append(out, canon.Member{Key: "type", Value: canon.NewString(kind)})
 	}
 	return canon.NewObject(out...)
+}
+
+// refOf is the name of the schema that a property refers to, in an allOf, oneOf
+// or anyOf too, or that it is a stub of; "" when it is written out.
+func refOf(s *canon.Value) string {
+	if name := stub.Name(s); name != "" {
+		return name
+	}
+	if name, ok := strings.CutPrefix(s.Get("$ref").Text(), refPrefix); ok {
+		return name
+	}
+	for _, key := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, part := range s.Get(key).Elems() {
+			if name, ok := strings.CutPrefix(part.Get("$ref").Text(), refPrefix); ok {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// affixes are words of schema names that say how much of a thing they show.
+var affixes = map[string]bool{
+	"nullable": true, "simple": true, "minimal": true, "full": true, "base": true, "compact": true, "response": true, "details": true,
+	"detail": true, "bean": true, "ref": true, "reference": true, "summary": true, "item": true, "objs": true, "dto": true, "model": true,
+	"basic": true, "short": true, "public": true, "private": true,
+}
+
+// coreName is the thing that a schema is named after: user, of
+// nullable-simple-user and UserCompact.
+func coreName(schema string) string {
+	var words []string
+	start := 0
+	add := func(end int) {
+		if w := schema[start:end]; naming.Plain(w) != "" && !affixes[strings.ToLower(strings.Trim(w, "-_. "))] {
+			words = append(words, strings.Trim(w, "-_. "))
+		}
+		start = end
+	}
+	for i := 1; i < len(schema); i++ {
+		c, before := schema[i], schema[i-1]
+		if c == '-' || c == '_' || c == '.' || c == ' ' || c >= 'A' && c <= 'Z' && (before < 'A' || before > 'Z') {
+			add(i)
+		}
+	}
+	add(len(schema))
+	if words == nil {
+		return ""
+	}
+	return naming.Thing(strings.Join(words, "_"))
 }
 
 // typeOf is a schema's type; of a list the first that is not null.
@@ -136,8 +196,10 @@ func declOf(s *canon.Value) string {
 		}
 		return "TEXT"
 	}
-	if s.Get("properties") != nil || s.Get("items") != nil || s.Get("allOf") != nil || s.Get("oneOf") != nil || s.Get("anyOf") != nil || s.Get("$ref") != nil {
-		return "JSON"
+	for _, word := range []string{"example", "enum", "const", "format", "pattern", "minLength", "maxLength"} {
+		if s.Get(word) != nil && !s.Get(word).Is(canon.Object) {
+			return "TEXT"
+		}
 	}
-	return "TEXT"
+	return "JSON" // anything at all
 }

@@ -51,13 +51,16 @@ func Make(ctx context.Context, path string, doc *air.Document, opts *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	all, left := entities(doc, ops)
-	connect(all)
+	all, left, names := entities(doc, ops)
+	connect(all, names.rows, false)
 	if all, err = choose(all, opts.Resources); err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, errors.New("the contract declares no resource that a table could be made of: no answer is an object with an id")
+	}
+	for _, e := range all {
+		e.giveIDs(opts)
 	}
 	report := &Report{Left: left}
 	err = fixture.Build(ctx, path, opts.Mode, func(db *fixture.DB) error {
@@ -99,7 +102,7 @@ func choose(all []*entity, names []string) ([]*entity, error) {
 		}
 	}
 	for _, n := range names {
-		i := slices.IndexFunc(all, func(e *entity) bool { return e.noun == n || naming.Plain(e.noun) == naming.Plain(n) })
+		i := slices.IndexFunc(all, func(e *entity) bool { return naming.Thing(e.noun) == naming.Thing(n) })
 		if i < 0 {
 			var have []string
 			for _, e := range all {
@@ -127,9 +130,16 @@ func (e *entity) sql() string {
 			foreign = append(foreign, "FOREIGN KEY ("+fixture.Quote(c.name)+") REFERENCES "+fixture.Quote(c.parent.noun)+" ("+fixture.Quote(c.parent.key.name)+")")
 		}
 	}
+	if e.lookup != nil {
+		names := make([]string, 0, len(e.within)+1)
+		for _, c := range e.within {
+			names = append(names, c.name)
+		}
+		foreign = append(foreign, "UNIQUE ("+fixture.QuoteAll(append(names, e.lookup.name))+")")
+	}
 	sql := "CREATE TABLE " + fixture.Quote(e.noun) + " (\n  " + strings.Join(append(parts, foreign...), ",\n  ") + "\n)"
 	for _, c := range e.columns {
-		if c.parent != nil || c == e.lookup {
+		if c.parent != nil && (e.lookup == nil || len(e.within) == 0 || c != e.within[0]) {
 			sql += ";\nCREATE INDEX " + fixture.Quote(e.noun+"_"+c.name) + " ON " + fixture.Quote(e.noun) + " (" + fixture.Quote(c.name) + ")"
 		}
 	}
