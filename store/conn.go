@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+
+	"github.com/anvil-sim/anvil/store/internal/dbfile"
 )
 
 // stmtLimit bounds the prepared statements that a connection keeps: filters in
@@ -38,27 +40,12 @@ func dsn(file string, a access) string {
 	// No mmap: page cache hits cost less than looking mapped pages up again.
 	switch a {
 	case accessCopy:
-		// The copy dies with the process, so nothing needs to reach the disk. It is
-		// in WAL mode so that readers and the writer do not wait for each other.
-		opts += "&_journal_mode=WAL&_synchronous=OFF"
+		// The copy dies with the process, so nothing needs to reach the disk.
+		opts += "&_synchronous=OFF"
 	case accessRead:
 		opts += "&_query_only=1"
 	}
-	return "file:" + escapePath(file) + "?" + opts
-}
-
-// escapePath protects what has a meaning in a SQLite URI.
-func escapePath(file string) string {
-	var out []byte
-	for i := 0; i < len(file); i++ {
-		switch c := file[i]; c {
-		case '%', '?', '#':
-			out = fmt.Appendf(out, "%%%02X", c)
-		default:
-			out = append(out, c)
-		}
-	}
-	return string(out)
+	return "file:" + dbfile.EscapeURI(file) + "?" + opts
 }
 
 func openConn(file string, a access) (*conn, error) {
@@ -67,7 +54,14 @@ func openConn(file string, a access) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{raw: raw, stmts: map[string]stmt{}}
-	if err := c.exec("PRAGMA cell_size_check=ON"); err != nil {
+	pragmas := "PRAGMA cell_size_check=ON"
+	if a == accessCopy {
+		// In WAL mode readers and the writer do not wait for each other. It does not
+		// stand in the DSN: there the driver would set it before synchronous, and the
+		// switch would wait until the whole copy is on the disk.
+		pragmas += "; PRAGMA journal_mode=WAL"
+	}
+	if err := c.exec(pragmas); err != nil {
 		c.close()
 		return nil, err
 	}

@@ -87,6 +87,7 @@ type schema struct {
 	// foreign keys with actions.
 	entangled bool
 	impure    bool              // the schema asks for the time or for chance
+	remembers bool              // the schema asks for what a connection keeps from call to call
 	modules   map[string]string // of virtual tables, by the table's name
 }
 

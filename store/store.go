@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/internal/dbfile"
 )
 
 // Options change how a fixture database is opened. The zero value and nil are
@@ -54,14 +54,16 @@ type Options struct {
 // A DB is a private copy of a fixture database and the provider over it. Its
 // methods may be called by several goroutines at once.
 type DB struct {
-	opts   Options
-	name   string // of the service
-	schema *schema
-	pool   atomic.Pointer[pool]
-	totals *totals
-	fill   func(dir string) error // makes a private copy
-	place  string                 // the file itself, when no copy is made
-	dirs   []string               // of copies that could not be unlinked
+	opts     Options
+	name     string // of the service
+	schema   *schema
+	pool     atomic.Pointer[pool]
+	turn     sync.Mutex // of resets
+	totals   *totals
+	fill     func(file string) error // makes a private copy
+	pageSize int64                   // of the copy
+	place    string                  // the file itself, when no copy is made
+	kept     []*dbfile.Folder        // of copies that could not be unlinked
 
 	saved sync.Once
 
@@ -94,14 +96,15 @@ var (
 // Errors name the path and what is wrong with it: no SQLite file, no tables that
 // can be served, a map that does not fit.
 func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
-	if err := checkFile(path); err != nil {
-		return nil, err
+	if err := dbfile.Check(path); err != nil {
+		return nil, fmt.Errorf("fixture %s: %w", path, err)
 	}
 	db := newDB(opts)
 	if db.opts.InPlace {
 		db.place = path
 	}
-	db.fill = fixtureCopier(path)
+	db.fill = dbfile.NewSource(path).Copy
+	dbfile.Sweep(db.opts.TempDir)
 	if err := db.open(ctx); err != nil {
 		return nil, fmt.Errorf("fixture %s: %w", path, explain(err))
 	}
@@ -114,13 +117,14 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 // OpenSQL builds a database from SQL text and opens it as [Open] does.
 func OpenSQL(ctx context.Context, sql string, opts *Options) (*DB, error) {
 	db := newDB(opts)
-	db.fill = func(dir string) error {
-		c, err := openConn(filepath.Join(dir, copyName), accessCopy)
+	db.fill = func(file string) error {
+		c, err := openConn(file, accessCopy)
 		if err != nil {
 			return err
 		}
 		return errors.Join(c.exec(sql), c.close())
 	}
+	dbfile.Sweep(db.opts.TempDir)
 	if err := db.open(ctx); err != nil {
 		return nil, fmt.Errorf("fixture SQL: %w", explain(err))
 	}
@@ -153,27 +157,23 @@ func newDB(opts *Options) *DB {
 }
 
 // open makes the copy and the connections on it.
-func (db *DB) open(ctx context.Context) (err error) {
+func (db *DB) open(ctx context.Context) error {
 	if db.place != "" {
 		return db.connect(ctx, db.place)
 	}
-	dir, err := os.MkdirTemp(db.opts.TempDir, "anvil-fixture-")
+	folder, err := dbfile.NewFolder(db.opts.TempDir)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-		}
-	}()
-	if err := db.fill(dir); err != nil {
-		return err
+	file := folder.File("fixture.db")
+	if err := db.fill(file); err != nil {
+		return errors.Join(err, folder.Remove())
 	}
-	if err := db.connect(ctx, filepath.Join(dir, copyName)); err != nil {
-		return err
+	if err := db.connect(ctx, file); err != nil {
+		return errors.Join(err, folder.Remove())
 	}
-	if os.RemoveAll(dir) != nil {
-		db.dirs = append(db.dirs, dir) // in use, as Windows sees it: Close removes it
+	if folder.Remove() != nil {
+		db.kept = append(db.kept, folder) // in use, as Windows sees it: Close removes it
 	}
 	return nil
 }
@@ -199,11 +199,15 @@ func (db *DB) connect(ctx context.Context, file string) (err error) {
 				return err
 			}
 		}
-		if err := db.equip(ctx, c); err != nil {
+		if err := db.equip(ctx, c, i == 0); err != nil {
 			return err
 		}
 	}
-	db.pool.Store(newPool(conns[0], conns[1:]))
+	p := newPool(conns[0], conns[1:])
+	if db.place == "" {
+		p.origin = newOrigin(file, db.pageSize)
+	}
+	db.pool.Store(p)
 	return nil
 }
 
@@ -232,8 +236,9 @@ func (db *DB) learn(ctx context.Context, c *conn) (err error) {
 }
 
 // equip makes a connection ready: its clock where the schema asks for one, and
-// its files open before they are unlinked.
-func (db *DB) equip(ctx context.Context, c *conn) error {
+// its files open before they are unlinked. What the writer has put into a copy
+// until now is part of what a reset goes back to.
+func (db *DB) equip(ctx context.Context, c *conn, writer bool) error {
 	if db.schema.impure {
 		c.clock = &clock{}
 		c.clock.set(db.opts.Now, db.opts.Seed, 0)
@@ -246,6 +251,13 @@ func (db *DB) equip(ctx context.Context, c *conn) error {
 		return err
 	}
 	c.dropStmts()
+	if db.place == "" && writer {
+		size, err := c.settle()
+		if err != nil {
+			return err
+		}
+		db.pageSize = size
+	}
 	if _, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil); err != nil {
 		return err
 	}
@@ -274,8 +286,8 @@ func (db *DB) Close(ctx context.Context) error {
 	for _, t := range db.dropTenants() {
 		err = errors.Join(err, t.Close(ctx))
 	}
-	for _, dir := range db.dirs {
-		err = errors.Join(err, os.RemoveAll(dir))
+	for _, folder := range db.kept {
+		err = errors.Join(err, folder.Remove())
 	}
 	return err
 }
