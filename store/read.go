@@ -93,22 +93,24 @@ func (db *DB) page(ctx context.Context, c *conn, t *table, q *question) (page *r
 		page, err = t.fetch(ctx, c, q)
 		return err
 	}
-	runs := q.from.key != nil && q.order.sorted // a page may take two statements
 	if q.size < 0 {
 		return page, 0, fetch()
 	}
 	total, known, at := db.totals.get(t, q.filters)
+	runs := q.from.key != nil && q.order.sorted // a page may take two statements
 	if known && !runs {
-		err = fetch()
-		return page, total, err
+		if err = fetch(); err != nil || db.totals.still(t, at) {
+			return page, total, err
+		}
+		known = false // a write came between the count and the page
 	}
 	err = c.transaction("BEGIN", func() (err error) {
-		if !known {
-			if total, err = t.count(ctx, c, q.filters); err != nil {
-				return err
-			}
+		if err = fetch(); err != nil || known && db.totals.still(t, at) {
+			return err
 		}
-		return fetch()
+		known = false
+		total, err = t.count(ctx, c, q.filters)
+		return err
 	})
 	if err == nil && !known {
 		db.totals.put(t, q.filters, at, total)
