@@ -39,8 +39,9 @@ type origin struct {
 }
 
 // newOrigin remembers the present moment of a copy, which is settled: nothing
-// stands in its log. It returns nil where the system cannot do it.
-func newOrigin(file string, pageSize int64) *origin {
+// stands in its log, and SQLite folds it in when it has a number of frames, one
+// for a page. It returns nil where the system cannot do it.
+func newOrigin(file string, frames, pageSize int64) *origin {
 	log, err := os.OpenFile(file+"-wal", os.O_RDWR, 0)
 	if err != nil {
 		return nil
@@ -50,11 +51,8 @@ func newOrigin(file string, pageSize int64) *origin {
 		log.Close()
 		return nil
 	}
-	return &origin{log: log, index: index, unmap: unmap, most: logHeader + foldAfter(pageSize)*(frameHeader+pageSize)}
+	return &origin{log: log, index: index, unmap: unmap, most: logHeader + frames*(frameHeader+pageSize)}
 }
-
-// foldAfter is after how many pages in the log SQLite folds it in.
-func foldAfter(pageSize int64) int64 { return logLimit / pageSize }
 
 // intact tells whether all that was written still stands in the log.
 func (o *origin) intact() bool {
@@ -83,12 +81,14 @@ func (o *origin) close() error {
 }
 
 // settle puts what stands in the log of a fresh copy into its file, and keeps
-// apart what is written from now on. It returns the size of a page.
-func (c *conn) settle() (pageSize int64, err error) {
+// apart what is written from now on, up to a limit in bytes. It returns the limit
+// in pages.
+func (c *conn) settle(limit int64) (frames, pageSize int64, err error) {
 	if pageSize, err = c.number("PRAGMA page_size"); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return pageSize, c.exec(fmt.Sprintf("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=%d", foldAfter(pageSize)))
+	frames = max(limit/pageSize, 1)
+	return frames, pageSize, c.exec(fmt.Sprintf("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=%d", frames))
 }
 
 // number runs a statement that gives one whole number.

@@ -140,15 +140,17 @@ func TestResetWithoutCopy(t *testing.T) {
 // Once the log was folded into the file, a reset makes a new copy.
 func TestResetAfterFolding(t *testing.T) {
 	ctx := context.Background()
-	db := openSQL(t, resetSQL, nil)
+	db := openSQL(t, resetSQL, &Options{logLimit: 1 << 20})
 	fresh := dumps(t, db)
-	big := strings.Repeat("x", 4<<20)
 	pool := db.pool.Load()
 	for n := 0; pool.origin.intact(); n++ {
-		if n > logLimit>>20 {
+		if n > 20 {
 			t.Fatal("the log never comes to its limit")
 		}
-		call{id: "tag.update", path: `name="a"`, body: fmt.Sprintf(`{"n":"%d%s"}`, n, big), n: n + 1}.do(t, db)
+		update := call{id: "tag.update", path: `name="a"`, body: `{"n":"` + strings.Repeat(string(rune('a'+n)), 1<<17) + `"}`, n: n + 1}
+		if res := update.do(t, db); !res.OK {
+			t.Fatal(show(res))
+		}
 	}
 	if err := db.Reset(ctx, 0); err != nil {
 		t.Fatal(err)

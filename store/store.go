@@ -49,6 +49,8 @@ type Options struct {
 	// Logf hears of what is left out of a fixture, of tables that are served under
 	// another name and of writes that cannot work. Nil hears nothing.
 	Logf func(format string, args ...any)
+
+	logLimit int64 // 0 is the constant
 }
 
 // A DB is a private copy of a fixture database and the provider over it. Its
@@ -61,6 +63,7 @@ type DB struct {
 	turn     sync.Mutex // of resets
 	totals   *totals
 	fill     func(file string) error // makes a private copy
+	frames   int64                   // of the copy's log, at most
 	pageSize int64                   // of the copy
 	place    string                  // the file itself, when no copy is made
 	kept     []*dbfile.Folder        // of copies that could not be unlinked
@@ -205,7 +208,7 @@ func (db *DB) connect(ctx context.Context, file string) (err error) {
 	}
 	p := newPool(conns[0], conns[1:])
 	if db.place == "" {
-		p.origin = newOrigin(file, db.pageSize)
+		p.origin = newOrigin(file, db.frames, db.pageSize)
 	}
 	db.pool.Store(p)
 	return nil
@@ -252,11 +255,10 @@ func (db *DB) equip(ctx context.Context, c *conn, writer bool) error {
 	}
 	c.dropStmts()
 	if db.place == "" && writer {
-		size, err := c.settle()
-		if err != nil {
+		var err error
+		if db.frames, db.pageSize, err = c.settle(cmp.Or(db.opts.logLimit, logLimit)); err != nil {
 			return err
 		}
-		db.pageSize = size
 	}
 	if _, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil); err != nil {
 		return err
