@@ -20,6 +20,7 @@ type conn struct {
 	stmts map[string]stmt
 	args  []driver.NamedValue
 	vals  []driver.Value
+	text  []byte // of the statement that is put together
 	pool  *pool  // that it belongs to
 	clock *clock // nil when the schema asks no time and no chance
 }
@@ -104,6 +105,42 @@ func (c *conn) exec(sql string) error {
 	return err
 }
 
+// first runs a statement that a key bounds to one row, with the arguments in
+// c.args, and calls row for it. vals are valid until row returns. It is too short
+// to be interrupted: to listen to a context costs more than a step.
+func (c *conn) first(sql []byte, cols int, row func(vals []driver.Value)) (err error) {
+	s := c.stmts[string(sql)] // without a copy of the text
+	if s == nil {
+		if s, err = c.prepare(string(sql)); err != nil {
+			return err
+		}
+	}
+	rows, err := s.QueryContext(context.Background(), c.args)
+	if err != nil {
+		return err
+	}
+	vals := c.values(cols)
+	switch err = rows.Next(vals); err {
+	case nil:
+		row(vals)
+	case io.EOF:
+		err = nil
+	}
+	// Closing resets the statement, which repeats its last error.
+	if closeErr := rows.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// values is room for a row.
+func (c *conn) values(cols int) []driver.Value {
+	for len(c.vals) < cols {
+		c.vals = append(c.vals, nil)
+	}
+	return c.vals[:cols]
+}
+
 // query runs a statement and calls row for each row of cols columns. vals are
 // valid until row returns. The end of ctx interrupts a long step.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols int, row func(vals []driver.Value) error) (err error) {
@@ -125,10 +162,7 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols 
 			err = ended(ctx, closeErr)
 		}
 	}()
-	for len(c.vals) < cols {
-		c.vals = append(c.vals, nil)
-	}
-	vals := c.vals[:cols]
+	vals := c.values(cols)
 	for {
 		switch err := rows.Next(vals); {
 		case err == io.EOF:
