@@ -37,15 +37,17 @@ const (
 // dsn builds the address of a database. Pragmas stand in it so that no
 // connection can be without them.
 func dsn(file string, a access) string {
-	opts := "_busy_timeout=10000&_foreign_keys=on&_cache_size=-16000&_mutex=no"
+	opts := "_busy_timeout=10000&_foreign_keys=on&_mutex=no"
 	// No mmap: page cache hits cost less than looking mapped pages up again.
 	switch a {
 	case accessCopy:
 		// The copy dies with the process, so nothing needs to reach the disk.
 		opts += "&_synchronous=OFF"
 	case accessRead:
-		opts += "&_query_only=1"
+		// There are several, and what is not in theirs is in the system's cache.
+		return "file:" + dbfile.EscapeURI(file) + "?" + opts + "&_query_only=1&_cache_size=-8000"
 	}
+	opts += "&_cache_size=-16000"
 	return "file:" + dbfile.EscapeURI(file) + "?" + opts
 }
 

@@ -22,9 +22,9 @@ type pool struct {
 	origin  *origin // nil where the copy cannot go back to it
 }
 
-// readerCount is how many calls read at once: a little more than can run, since
-// a connection also waits for its caller.
-func readerCount() int { return min(max(runtime.GOMAXPROCS(0)+1, 3), 8) }
+// readerCount is how many calls read at once: some more than can run, so that a
+// thread that the system stops while it reads holds up nobody.
+func readerCount() int { return min(max(runtime.GOMAXPROCS(0)+3, 5), 8) }
 
 func newPool(writer *conn, readers []*conn) *pool {
 	p := &pool{

@@ -33,15 +33,21 @@ func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*prov
 	if err != nil {
 		return nil, err
 	}
-	defer db.release(c)
-	row, err := g.table.get(ctx, c, r.filters, r.shape())
+	row, err := db.row(ctx, c, g, r)
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
-		return nil, db.absent(ctx, c, g, r)
-	}
 	return &provider.Response{OK: true, Result: g.wrapRow(row), Meta: r.meta(1, nil)}, nil
+}
+
+// row reads a row and lets the connection go: what else the answer needs can wait.
+func (db *DB) row(ctx context.Context, c *conn, g *target, r *reading) ([]byte, error) {
+	defer db.release(c)
+	row, err := g.table.get(ctx, c, r.filters, r.shape())
+	if err == nil && row == nil {
+		err = db.absent(ctx, c, g, r)
+	}
+	return row, err
 }
 
 // list answers a page of rows, or all of them where the contract does not page.
@@ -73,8 +79,10 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 		if err := db.orphan(ctx, c, parents); err != nil {
 			return nil, err
 		}
-		if why, err = db.explainEmpty(ctx, c, r); err != nil {
-			return nil, err
+		if total == 0 { // else the page is beyond the last row
+			if why, err = db.explainEmpty(ctx, c, r); err != nil {
+				return nil, err
+			}
 		}
 	}
 	res := &provider.Response{OK: true, Meta: r.meta(len(page.ends), why)}

@@ -49,7 +49,18 @@ func keyOfTotal(t *table, filters []filter) totalKey {
 // to be handed to put; it is taken before the counting begins, so that a count
 // which a write overtook is never used.
 func (s *totals) get(t *table, filters []filter) (n int64, known bool, at epochs) {
-	key := keyOfTotal(t, filters)
+	return s.lookUp(t, keyOfTotal(t, filters))
+}
+
+// size returns a remembered count of all rows that was bounded.
+func (s *totals) size(t *table) (n int64, known bool, at epochs) {
+	return s.lookUp(t, totalKey{t, boundedCount})
+}
+
+// boundedCount is the key of a bounded count; no filters have it.
+const boundedCount = "size"
+
+func (s *totals) lookUp(t *table, key totalKey) (n int64, known bool, at epochs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at = s.now(t)
@@ -83,7 +94,15 @@ func (s *totals) now(t *table) epochs {
 // put remembers a count, unless a write began since at or is under way: the count
 // may be of before it or of after it.
 func (s *totals) put(t *table, filters []filter, at epochs, n int64) {
-	key := keyOfTotal(t, filters)
+	s.keep(t, keyOfTotal(t, filters), at, n)
+}
+
+// putSize remembers a bounded count of all rows, as put does.
+func (s *totals) putSize(t *table, at epochs, n int64) {
+	s.keep(t, totalKey{t, boundedCount}, at, n)
+}
+
+func (s *totals) keep(t *table, key totalKey, at epochs, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at != s.now(t) || s.changing(t) {
