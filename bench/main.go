@@ -4,6 +4,7 @@
 // process.
 //
 //	go run ./bench [--short] [--json] [--anvil-sim FILE] [--rounds N] [--secs S] [--conns 1,16,64]
+//	go run ./bench sqlite [--short] [--json] [--rounds N] [--secs S] [--rows 10000,100000,1000000]
 //
 // Targets take turns within each round. Compare the ratios: a rate belongs to
 // the machine and the minute.
@@ -48,6 +49,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return muxPart(ctx, args[1:], out)
 		case "part-provider":
 			return providerPart(in, out)
+		case "sqlite":
+			return sqliteBench(ctx, args[1:], out, stderr)
 		}
 	}
 	return run(ctx, args, out, stderr)
