@@ -107,6 +107,7 @@ func (db *DB) customWrite(ctx context.Context, g *target, req *provider.Request,
 	}
 	defer db.unwrite(c)
 	db.setClock(c, req)
+	db.numbers.forget()
 	end := db.totals.begin(g.table, true)
 	defer end(0)
 	return c.transaction("BEGIN IMMEDIATE", func() error { return run(c) })

@@ -70,7 +70,7 @@ type question struct {
 
 // fetch reads a page of rows.
 func (t *table) fetch(ctx context.Context, c *conn, q *question) (*rowsPage, error) {
-	p := &rowsPage{}
+	p := &rowsPage{buf: make([]byte, 0, 512)}
 	runs := []where{{}}
 	if q.from.key != nil {
 		runs = t.runs(q.order, q.from.key)

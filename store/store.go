@@ -62,6 +62,7 @@ type DB struct {
 	pool     atomic.Pointer[pool]
 	turn     sync.Mutex // of resets
 	totals   *totals
+	numbers  *numbers                // nil where a scan must find them
 	fill     func(file string) error // makes a private copy
 	frames   int64                   // of the copy's log, at most
 	pageSize int64                   // of the copy
@@ -233,6 +234,10 @@ func (db *DB) learn(ctx context.Context, c *conn) (err error) {
 	}
 	if db.schema, err = readSchema(ctx, c, db.opts.Logf); err != nil {
 		return err
+	}
+	if db.place == "" && !db.schema.entangled {
+		// Nobody else writes, and no write reaches another table.
+		db.numbers = &numbers{top: map[numberKey]givenID{}}
 	}
 	db.rules, err = db.opts.Map.compile(db.schema)
 	return err

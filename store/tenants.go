@@ -71,6 +71,7 @@ func (db *DB) Reset(ctx context.Context, seed uint32) error {
 	defer db.turn.Unlock()
 	restart := func() {
 		db.totals.forget()
+		db.numbers.forget()
 		db.calls.Lock()
 		db.call, db.opts.Seed = 0, seed
 		db.calls.Unlock()

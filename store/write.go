@@ -28,6 +28,8 @@ type change struct {
 	generated []string     // columns that got an id
 	rowid     driver.Value // that a new row gets, nil where SQLite gives it
 	at        moment
+	numbers   *numbers
+	claims    []claim // of the numbers in generated ids
 }
 
 // value is what the change writes to a column.
@@ -146,6 +148,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	defer db.unwrite(c)
 	w.at = momentOf(db.opts.Now, db.opts.Seed, db.setClock(c, req))
+	w.numbers = db.numbers
 	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
 	err = c.transaction("BEGIN IMMEDIATE", func() (err error) {
@@ -157,6 +160,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 		return nil, db.constraint(ctx, c, w, err)
 	}
 	end(w.added())
+	db.numbers.settle(w)
 	if w.verb == deleteRow {
 		row = []byte("null")
 	} else {
