@@ -31,27 +31,38 @@ var bundleFiles = []string{"air.yaml", "air.yaml.gz", "air.json", "air.json.gz"}
 // A contract that cannot be understood is a *[LoadError] with all its faults; a
 // file that cannot be read is an error of the os package.
 func Load(path string) (*Document, error) {
-	file, err := contractFile(path)
+	file, text, err := ReadText(path)
 	if err != nil {
 		return nil, err
 	}
+	return Parse(file, text)
+}
+
+// ReadText reads what [Load] would parse, once, and unzips it: for those who
+// look at it first, since a pipe cannot be read again. The file is the one of a
+// bundle directory that is read, and what errors call it. Errors are those of
+// Load.
+func ReadText(path string) (file string, text []byte, err error) {
+	if file, err = contractFile(path); err != nil {
+		return "", nil, err
+	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if info.Size() > MaxSize {
-		return nil, tooLarge(file, MaxSize)
+		return "", nil, tooLarge(file, MaxSize)
 	}
-	data, err := readAtMost(f, file, info.Size(), MaxSize)
-	if err != nil {
-		return nil, err
+	if text, err = readAtMost(f, file, info.Size(), MaxSize); err != nil {
+		return "", nil, err
 	}
-	return Parse(file, data)
+	text, err = unzip(file, text, MaxSize)
+	return file, text, err
 }
 
 func contractFile(path string) (string, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
@@ -18,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/anvil-sim/anvil/air"
 )
 
 // The test binary plays the parts of the program, and the simulator ("serve").
@@ -80,9 +83,9 @@ func TestRun(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &rep); err != nil {
 		t.Fatalf("%v in %s", err, out.String())
 	}
-	want := 6
+	want := 10
 	if _, err := exec.LookPath("python3"); err == nil {
-		want = 8
+		want = 12
 	}
 	if len(rep.Rows) != want || rep.Rounds != 1 || rep.CPUs < 1 {
 		t.Fatalf("%d rows, %d rounds, %d CPUs; want %d rows, 1 round", len(rep.Rows), rep.Rounds, rep.CPUs, want)
@@ -137,7 +140,7 @@ func TestLoad(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	for path, failing := range map[string]bool{"/short": false, "/chunked": false, "/bad": true} {
-		r, err := load(t.Context(), server.URL+path, 3, 30*time.Millisecond)
+		r, err := load(t.Context(), server.URL+path, nil, 3, 30*time.Millisecond, "")
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -146,17 +149,17 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}
-	if r, err := load(t.Context(), server.URL+"/short", 3, time.Nanosecond); err != nil || r.Requests < 3 {
+	if r, err := load(t.Context(), server.URL+"/short", []byte("{}"), 3, time.Nanosecond, "/bad"); err != nil || r.Requests < 3 {
 		t.Errorf("a while that is over at once: %+v, %v; want an answer on each connection", r, err)
 	}
-	if _, err := load(t.Context(), "http://127.0.0.1:1/", 1, time.Millisecond); err == nil {
+	if _, err := load(t.Context(), "http://127.0.0.1:1/", nil, 1, time.Millisecond, ""); err == nil {
 		t.Error("nobody listens, and that is no error")
 	}
 }
 
 func TestPipe(t *testing.T) {
 	for _, under := range []int{1, 16} {
-		r, err := pipe(t.Context(), self(t), under, 20*time.Millisecond)
+		r, err := pipe(t.Context(), []string{self(t), "part-provider"}, under, 20*time.Millisecond)
 		if err != nil || r.Requests < under || r.P50 <= 0 {
 			t.Errorf("%d under way: %+v, %v", under, r, err)
 		}
@@ -208,7 +211,7 @@ func TestMedian(t *testing.T) {
 func TestReport(t *testing.T) {
 	r := &row{Target: "x", Conns: 1}
 	for _, n := range []int{100, 300, 200} {
-		r.add(result{Requests: n, Seconds: 1}, result{Requests: 400, Seconds: 1}, result{Requests: 1000, Seconds: 1}, true)
+		r.add(result{Requests: n, Seconds: 1}, result{Requests: 400, Seconds: 1}, result{Requests: 1000, Seconds: 1})
 	}
 	rep := (&report{Rows: []*row{r}, Notes: []string{"a note"}}).finish()
 	if r.Rate != 200 || r.OfMux != 0.5 || r.OfPipe != 0.2 {
@@ -218,4 +221,82 @@ func TestReport(t *testing.T) {
 	if err := rep.table(&out); err != nil || !strings.Contains(out.String(), "a note") || !strings.Contains(out.String(), "0.50") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
+}
+
+func TestStart(t *testing.T) {
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	var out bytes.Buffer
+	args := []string{"start", "--short", "--anvil-sim", self(t), "--contract", "any.yaml=/path"}
+	if err := dispatch(t.Context(), append(args, "--json"), nil, &out, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	var rep figures
+	if err := json.Unmarshal(out.Bytes(), &rep); err != nil {
+		t.Fatalf("%v in %s", err, out.String())
+	}
+	units := map[string]int{}
+	for _, r := range rep.Rows {
+		units[r.Unit]++
+		if r.Value <= 0 || r.LimitName != "" && r.Ratio <= 0 {
+			t.Errorf("an impossible figure: %+v", r)
+		}
+	}
+	if units["ms"] != 4 || units["MB"] != 0 && units["MB"] != 3 {
+		t.Errorf("figures by unit: %v, want three starts and the slow answer in ms", units)
+	}
+	for _, bad := range [][]string{{"--contract", "any.yaml"}, {"--rounds", "0"}, {"more"}, {"--none"}} {
+		if err := dispatch(t.Context(), append([]string{"start"}, bad...), nil, io.Discard, nil); err == nil {
+			t.Errorf("start %q is taken", bad)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	f := newFigures("some", 3)
+	for _, v := range []float64{10, 30, 20} {
+		f.add("alone", "MB", v)
+		f.addRatio("beside", "ms", v, "the limit", 2*v)
+	}
+	f.Notes = append(f.Notes, "a note")
+	if a, b := f.Rows[0], f.Rows[1]; a.Value != 20 || b.Value != 20 || b.Limit != 40 || b.Ratio != 0.5 {
+		t.Errorf("medians %+v, %+v", a, b)
+	}
+	var out bytes.Buffer
+	if err := f.print(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"alone", "20.0 MB", "40.0 ms, the limit", "0.50", "a note"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
+
+// The contracts of several sizes are contracts.
+func TestRepeatContract(t *testing.T) {
+	doc, err := air.Parse("air.yaml", repeatContract(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Operations) != 6 {
+		t.Errorf("%d operations, want 6", len(doc.Operations))
+	}
+}
+
+// A slow answer holds nobody else up, and comes.
+func TestSlowAnswer(t *testing.T) {
+	in := `{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"path":{"id":"SLOW"}}}
+{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"path":{"id":"T-1"}}}
+`
+	r, w := io.Pipe()
+	out, outW := io.Pipe()
+	go func() { _ = providerPart(r, outW) }()
+	go func() { _, _ = io.WriteString(w, in) }()
+	lines := bufio.NewScanner(out)
+	for _, want := range []string{`"id":2,`, `"id":1,`} {
+		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
+			t.Errorf("%s, want %s", lines.Text(), want)
+		}
+	}
+	w.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -25,7 +26,10 @@ func muxPart(ctx context.Context, files []string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		mux.HandleFunc("GET /"+strconv.Itoa(i), func(w http.ResponseWriter, _ *http.Request) {
+		mux.HandleFunc("/"+strconv.Itoa(i), func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(body) // the client counts what came
 		})
@@ -51,14 +55,17 @@ func muxPart(ctx context.Context, files []string, out io.Writer) error {
 
 const ticket = `{"id":"T-1","subject":"Printer","status":"open","priority":3,"urgent":false,"created_at":"2026-01-01T00:00:00Z"}`
 
+// slowAnswer is how long the provider needs for a ticket that is called SLOW.
+const slowAnswer = 200 * time.Millisecond
+
 // providerPart is a provider that does nothing but answer: it finds the id and
 // the method in the line and sends fixed bytes.
 func providerPart(in io.Reader, out io.Writer) error {
-	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 64<<10)
+	r, w := bufio.NewReaderSize(in, 1<<20), answers{w: bufio.NewWriterSize(out, 64<<10)}
 	for {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
-			return w.Flush()
+			return w.flush()
 		}
 		if err != nil {
 			return err
@@ -66,22 +73,47 @@ func providerPart(in io.Reader, out io.Writer) error {
 		result := `{"ok":true,"result":` + ticket + `}`
 		done := false
 		switch {
+		case bytes.Contains(line, []byte(`"id":"SLOW"`)):
+			id := bytes.Clone(lineID(line))
+			time.AfterFunc(slowAnswer, func() {
+				w.add(id, result)
+				_ = w.flush() // the simulator may have gone
+			})
+			continue
 		case bytes.Contains(line, []byte(`"method":"initialize"`)):
 			result = `{"protocolVersion":1}`
 		case bytes.Contains(line, []byte(`"method":"shutdown"`)):
 			result, done = "null", true
 		}
-		w.WriteString(`{"jsonrpc":"2.0","id":`)
-		w.Write(lineID(line))
-		w.WriteString(`,"result":`)
-		w.WriteString(result)
-		w.WriteString("}\n")
+		w.add(lineID(line), result)
 		if r.Buffered() == 0 || done {
-			if err := w.Flush(); err != nil || done {
+			if err := w.flush(); err != nil || done {
 				return err
 			}
 		}
 	}
+}
+
+// answers are written by the loop and by what came late.
+type answers struct {
+	mu sync.Mutex
+	w  *bufio.Writer
+}
+
+func (a *answers) add(id []byte, result string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.w.WriteString(`{"jsonrpc":"2.0","id":`)
+	a.w.Write(id)
+	a.w.WriteString(`,"result":`)
+	a.w.WriteString(result)
+	a.w.WriteString("}\n")
+}
+
+func (a *answers) flush() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.w.Flush()
 }
 
 // lineID is the number behind the first "id": of a line.
@@ -94,8 +126,8 @@ func lineID(line []byte) []byte {
 
 // pipe measures round trips over the pipes of a provider process with a number
 // of requests under way.
-func pipe(ctx context.Context, self string, under int, length time.Duration) (r result, err error) {
-	cmd := exec.CommandContext(ctx, self, "part-provider")
+func pipe(ctx context.Context, command []string, under int, length time.Duration) (r result, err error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return r, err
@@ -108,7 +140,13 @@ func pipe(ctx context.Context, self string, under int, length time.Duration) (r 
 		return r, err
 	}
 	defer func() { err = errors.Join(err, in.Close(), cmd.Wait()) }()
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`+"\n"); err != nil {
+		return r, err
+	}
 	answers := bufio.NewReaderSize(out, 1<<20)
+	if line, err := answers.ReadSlice('\n'); err != nil {
+		return r, fmt.Errorf("initialize: %w, answered %q", err, line)
+	}
 	sent := make([]time.Time, under)
 	send := func(i int) error {
 		sent[i] = time.Now()

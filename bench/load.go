@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +22,11 @@ import (
 // A result is what one measurement found.
 type result struct {
 	Requests int     `json:"requests"`
-	Failed   int     `json:"failed"` // answers with another status than 200
+	Failed   int     `json:"failed"` // answers that are no success
 	Seconds  float64 `json:"seconds"`
 	P50      float64 `json:"p50_ms"`
 	P99      float64 `json:"p99_ms"`
+	CPU      float64 `json:"cpu_us"` // of the server, for one request; 0 where the system does not tell
 }
 
 func (r result) rate() float64 { return float64(r.Requests) / r.Seconds }
@@ -35,10 +37,19 @@ func loadPart(ctx context.Context, args []string, out io.Writer) error {
 	target := flags.String("url", "", "")
 	conns := flags.Int("conns", 1, "")
 	length := flags.Duration("for", time.Second, "")
+	post := flags.String("post", "", "file")
+	slow := flags.String("slow", "", "path that one more client asks for; its answers are not counted")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	r, err := load(ctx, *target, *conns, *length)
+	var body []byte
+	if *post != "" {
+		var err error
+		if body, err = os.ReadFile(*post); err != nil {
+			return err
+		}
+	}
+	r, err := load(ctx, *target, body, *conns, *length, *slow)
 	if err != nil {
 		return err
 	}
@@ -46,19 +57,30 @@ func loadPart(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // load asks one URL over keep-alive connections, each with one request at a
-// time, and counts the answers of a while.
-func load(ctx context.Context, target string, conns int, length time.Duration) (result, error) {
+// time, and counts the answers of a while. A body is posted; nil asks with GET.
+func load(ctx context.Context, target string, body []byte, conns int, length time.Duration, slow string) (result, error) {
 	u, err := url.Parse(target)
 	if err != nil {
 		return result{}, err
 	}
 	request := []byte("GET " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n")
+	if body != nil {
+		request = fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			u.RequestURI(), u.Host, len(body), body)
+	}
 	clients := make([]*client, conns)
 	for i := range clients {
 		if clients[i], err = dial(ctx, u.Host, request); err != nil {
 			return result{}, err
 		}
 		defer clients[i].conn.Close()
+	}
+	if slow != "" {
+		hold, err := hold(ctx, u.Host, slow)
+		if err != nil {
+			return result{}, err
+		}
+		defer hold()
 	}
 	errs := make([]error, conns)
 	began := time.Now()
@@ -77,6 +99,28 @@ func load(ctx context.Context, target string, conns int, length time.Duration) (
 	slices.Sort(times)
 	r.P50, r.P99 = percentile(times, 0.50), percentile(times, 0.99)
 	return r, errors.Join(errs...)
+}
+
+// hold asks for a path on a connection of its own, over and over, so that one of
+// its requests is always under way.
+func hold(ctx context.Context, host, path string) (stop func(), err error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{conn: conn, in: bufio.NewReader(conn), request: []byte("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n")}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for err := error(nil); err == nil; { // until the connection is closed
+			_, err = c.once()
+		}
+	}()
+	return func() {
+		conn.Close()
+		<-ended
+	}, nil
 }
 
 // percentile is in milliseconds, of sorted times.
@@ -119,7 +163,7 @@ func (c *client) ask(ctx context.Context, until time.Time) error {
 		now := time.Now()
 		c.times = append(c.times, now.Sub(last))
 		last = now
-		if status != 200 {
+		if status/100 != 2 {
 			c.failed++
 		}
 	}

@@ -1,13 +1,17 @@
-// Command bench prints the requests per second of a served anvil-sim beside the
-// limits of the machine, measured in the same run: a bare net/http handler that
-// returns the same bytes, and a bare round trip over the pipes of a provider
-// process.
+// Command bench measures the product beside the limits of the machine, in the
+// same run, and prints the ratios. The first argument names the part:
 //
-//	go run ./bench [--short] [--json] [--anvil-sim FILE] [--rounds N] [--secs S] [--conns 1,16,64]
-//	go run ./bench sqlite [--short] [--json] [--rounds N] [--secs S] [--rows 10000,100000,1000000]
+//	go run ./bench [serve]   requests per second beside a bare net/http handler that returns the same
+//	                         bytes, and beside bare round trips over the pipes of a provider process
+//	go run ./bench start     time to the first answer, memory under load, one slow answer among many
+//	go run ./bench sqlite    the fixture database beside its prepared statements and a plain copy
+//	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
+//	go run ./bench compile   the compiler beside a bare parse of the same description
+//	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
 //
-// Targets take turns within each round. Compare the ratios: a rate belongs to
-// the machine and the minute.
+// --help behind a part tells its options. What
+// is compared takes turns within each round. Compare the ratios: a rate belongs
+// to the machine and the minute.
 package main
 
 import (
@@ -43,6 +47,10 @@ func main() {
 func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr *os.File) error {
 	if len(args) > 0 {
 		switch args[0] {
+		case "trace":
+			return runTrace(ctx, args[1:], out, stderr)
+		case "part-lines":
+			return linesPart(args[1:], out)
 		case "part-load":
 			return loadPart(ctx, args[1:], out)
 		case "part-mux":
@@ -51,6 +59,16 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return providerPart(in, out)
 		case "sqlite":
 			return sqliteBench(ctx, args[1:], out, stderr)
+		case "start":
+			return startRun(ctx, args[1:], out, stderr)
+		case "soak":
+			return soakRun(ctx, args[1:], out, stderr)
+		case "compile":
+			return compileRun(ctx, args[1:], out, stderr)
+		case "part-compile":
+			return compilePart(args[1:], out)
+		case "serve":
+			args = args[1:]
 		}
 	}
 	return run(ctx, args, out, stderr)
@@ -112,13 +130,8 @@ func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) err
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if s.Binary == "" {
-		s.Binary = filepath.Join(dir, "anvil-sim")
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", s.Binary, "github.com/anvil-sim/anvil/cmd/anvil-sim")
-		build.Stdout, build.Stderr = stderr, stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("go build ./cmd/anvil-sim: %w; or name a binary with --anvil-sim", err)
-		}
+	if s.Binary, err = binary(ctx, s.Binary, "anvil-sim", dir, stderr); err != nil {
+		return err
 	}
 	b, err := newBench(ctx, s, dir, stderr)
 	defer b.close()
@@ -135,6 +148,21 @@ func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) err
 		return enc.Encode(rep)
 	}
 	return rep.table(out)
+}
+
+// binary is the program to measure: the file that was named, else one that is
+// built into dir.
+func binary(ctx context.Context, named, program, dir string, stderr *os.File) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	file := filepath.Join(dir, program)
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", file, "github.com/anvil-sim/anvil/cmd/"+program)
+	build.Stdout, build.Stderr = stderr, stderr
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("go build ./cmd/%s: %w; or name a binary with --%s", program, err, program)
+	}
+	return file, nil
 }
 
 // A served process prints its URL first and ends on SIGTERM.

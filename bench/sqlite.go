@@ -3,17 +3,14 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/anvil-sim/anvil/store"
@@ -72,39 +69,30 @@ func sqliteBench(ctx context.Context, args []string, out io.Writer, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	rep := &storeReport{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Rounds: s.Rounds, Seconds: s.For.Seconds()}
+	fig := newFigures("sqlite", s.Rounds)
 	for _, n := range s.Sizes {
-		rows, err := s.size(ctx, n)
-		if err != nil {
+		if err := s.size(ctx, fig, n); err != nil {
 			return fmt.Errorf("%d rows: %w", n, err)
 		}
-		rep.Rows = append(rep.Rows, rows...)
 	}
-	if s.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rep)
-	}
-	return rep.table(out)
+	return fig.print(out, s.JSON)
 }
 
 // size measures everything on one size of table.
-func (s storeRun) size(ctx context.Context, n int) (rows []*storeRow, err error) {
+func (s storeRun) size(ctx context.Context, fig *figures, n int) (err error) {
 	dir, err := os.MkdirTemp("", "anvil-bench-sqlite")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "tickets.db")
 	if err := writeTickets(ctx, file, n); err != nil {
-		return nil, err
+		return err
 	}
-	calls, err := s.calls(ctx, file, n)
-	if err != nil {
-		return nil, err
+	if err := s.calls(ctx, fig, file, n); err != nil {
+		return err
 	}
-	copies, err := s.copies(ctx, dir, file, n)
-	return append(calls, copies...), err
+	return s.copies(ctx, fig, dir, file, n)
 }
 
 // writeTickets makes a table of n tickets, of about 130 bytes each.
@@ -126,50 +114,51 @@ func writeTickets(ctx context.Context, file string, n int) (err error) {
 
 // A pairing is one thing done in two ways.
 type pairing struct {
-	name  string
-	limit func(i int) error
-	store func(i int) error
+	name      string
+	limitName string
+	limit     func(i int) error
+	store     func(i int) error
 }
 
 // calls measures reads and writes against the prepared statement of the same
 // query, read by database/sql as a program would.
-func (s storeRun) calls(ctx context.Context, file string, n int) (rows []*storeRow, err error) {
+func (s storeRun) calls(ctx context.Context, fig *figures, file string, n int) (err error) {
 	db, err := store.Open(ctx, file, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(context.WithoutCancel(ctx))) }()
 	copied := file + ".limit"
 	if err := copyPlain(copied, file); err != nil {
-		return nil, err
+		return err
 	}
 	bare, err := sql.Open("sqlite3", "file:"+copied+"?_journal_mode=WAL&_synchronous=OFF&_cache_size=-16000")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, bare.Close()) }()
 	q := &asker{ctx: ctx, db: db, bare: bare}
 	pairs := q.pairs(n)
 	if q.err != nil {
-		return nil, q.err
+		return q.err
 	}
 	for _, p := range pairs {
-		row := &storeRow{Name: p.name, Table: n}
 		for range s.Rounds {
 			limit, err := s.time(p.limit)
 			if err != nil {
-				return nil, fmt.Errorf("%s, the statement: %w", p.name, err)
+				return fmt.Errorf("%s, the limit: %w", p.name, err)
 			}
 			got, err := s.time(p.store)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.name, err)
+				return fmt.Errorf("%s: %w", p.name, err)
 			}
-			row.add(got, limit)
+			fig.addRatio(sized(n, p.name), "1/s", 1/got.Seconds(), p.limitName, 1/limit.Seconds())
 		}
-		rows = append(rows, row.finish())
 	}
-	return rows, nil
+	return nil
 }
+
+func sized(n int, name string) string { return fmt.Sprintf("%d rows: %s", n, name) }
 
 // time runs a function for a while and returns the duration of one run.
 func (s storeRun) time(run func(i int) error) (time.Duration, error) {
@@ -208,14 +197,12 @@ func (s storeRun) once(run func() error) (time.Duration, error) {
 
 // copies measures the private copy against a plain copy of the file, and what
 // comes after it.
-func (s storeRun) copies(ctx context.Context, dir, file string, n int) ([]*storeRow, error) {
-	open := &storeRow{Name: "open, against cp", Table: n}
-	reset := &storeRow{Name: "reset after 100 writes, against cp", Table: n}
+func (s storeRun) copies(ctx context.Context, fig *figures, dir, file string, n int) error {
 	for range s.Rounds {
 		plain := filepath.Join(dir, "cp.db")
 		cp, err := s.once(func() error { return copyPlain(plain, file) })
 		if err = errors.Join(err, os.Remove(plain)); err != nil {
-			return nil, err
+			return err
 		}
 		var db *store.DB
 		opened, err := s.once(func() (err error) {
@@ -223,22 +210,24 @@ func (s storeRun) copies(ctx context.Context, dir, file string, n int) ([]*store
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		q := &asker{ctx: ctx, db: db}
 		create := q.create()
 		for i := range 100 {
 			q.err = errors.Join(q.err, create(i))
 		}
-		took, err := s.once(func() error { return errors.Join(q.err, db.Reset(ctx, 1)) })
+		reset, err := s.once(func() error { return errors.Join(q.err, db.Reset(ctx, 1)) })
 		if err = errors.Join(err, db.Close(ctx)); err != nil {
-			return nil, err
+			return err
 		}
-		open.add(opened, cp)
-		reset.add(took, cp)
+		fig.addRatio(sized(n, "open"), "ms", millis(opened), "plain copy", millis(cp))
+		fig.addRatio(sized(n, "reset after 100 writes"), "ms", millis(reset), "plain copy", millis(cp))
 	}
-	return []*storeRow{open.finish(), reset.finish()}, nil
+	return nil
 }
+
+func millis(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 
 func copyPlain(dst, src string) (err error) {
 	in, err := os.Open(src)
@@ -252,45 +241,4 @@ func copyPlain(dst, src string) (err error) {
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
-}
-
-// A storeReport is what a run found: medians over the rounds.
-type storeReport struct {
-	Go       string      `json:"go"`
-	Platform string      `json:"platform"`
-	CPUs     int         `json:"cpus"`
-	Rounds   int         `json:"rounds"`
-	Seconds  float64     `json:"seconds"`
-	Rows     []*storeRow `json:"results"`
-}
-
-type storeRow struct {
-	Name   string  `json:"name"`
-	Table  int     `json:"rows"`
-	Micros float64 `json:"microseconds"`
-	Limit  float64 `json:"limit_microseconds"`
-	Ratio  float64 `json:"of_limit"` // how much of the limit's rate is reached
-
-	got, limit, ratio []float64
-}
-
-func (r *storeRow) add(got, limit time.Duration) {
-	r.got = append(r.got, float64(got.Nanoseconds())/1e3)
-	r.limit = append(r.limit, float64(limit.Nanoseconds())/1e3)
-	r.ratio = append(r.ratio, float64(limit)/float64(got))
-}
-
-func (r *storeRow) finish() *storeRow {
-	r.Micros, r.Limit, r.Ratio = median(r.got), median(r.limit), median(r.ratio)
-	return r
-}
-
-func (rep *storeReport) table(out io.Writer) error {
-	fmt.Fprintf(out, "%s %s, %d CPUs; %d rounds of %g s\n\n", rep.Go, rep.Platform, rep.CPUs, rep.Rounds, rep.Seconds)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "what\trows\tus\tlimit us\tof limit\t")
-	for _, r := range rep.Rows {
-		fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.2f\t\n", r.Name, r.Table, r.Micros, r.Limit, r.Ratio)
-	}
-	return w.Flush()
 }

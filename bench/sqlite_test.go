@@ -16,15 +16,15 @@ func TestSQLiteBench(t *testing.T) {
 	if err := dispatch(t.Context(), append(args, "--json"), nil, &out, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
-	var rep storeReport
+	var rep figures
 	if err := json.Unmarshal(out.Bytes(), &rep); err != nil {
 		t.Fatalf("%v in %s", err, out.String())
 	}
-	if len(rep.Rows) != 2*10 || rep.Rounds != 1 || rep.CPUs < 1 {
-		t.Errorf("%d rows, %d rounds, %d CPUs; want 20 rows, 1 round", len(rep.Rows), rep.Rounds, rep.CPUs)
+	if len(rep.Rows) != 2*10 || rep.Rounds != 1 {
+		t.Errorf("%d rows, %d rounds; want 20 rows, 1 round", len(rep.Rows), rep.Rounds)
 	}
 	for _, r := range rep.Rows {
-		if r.Micros <= 0 || r.Limit <= 0 || r.Ratio <= 0 {
+		if r.Value <= 0 || r.Limit <= 0 || r.Ratio <= 0 {
 			t.Errorf("an impossible row: %+v", r)
 		}
 	}
@@ -32,7 +32,7 @@ func TestSQLiteBench(t *testing.T) {
 	if err := dispatch(t.Context(), args, nil, &out, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "page of 50, middle") || !strings.Contains(out.String(), "of limit") {
+	if !strings.Contains(out.String(), "page of 50, middle") || !strings.Contains(out.String(), "plain copy") {
 		t.Errorf("table:\n%s", out.String())
 	}
 }

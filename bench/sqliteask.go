@@ -29,15 +29,15 @@ func (q *asker) pairs(n int) []pairing {
 	const open = "SELECT " + ticketColumns + " FROM tickets WHERE status = 'open' AND id > ? ORDER BY id LIMIT 51"
 	last := n - 50
 	return []pairing{
-		{"get by key", q.rows("SELECT "+ticketColumns+" FROM tickets WHERE id = ?", func(i int) any { return 1 + i*7919%n }),
+		{"get by key", "statement", q.rows("SELECT "+ticketColumns+" FROM tickets WHERE id = ?", func(i int) any { return 1 + i*7919%n }),
 			q.get(func(i int) string { return fmt.Sprint(1 + i*7919%n) })},
-		{"page of 50, first", q.rows(all, func(int) any { return 0 }), q.page("", 0)},
-		{"page of 50, middle", q.rows(all, func(int) any { return n / 2 }), q.page("", n/2)},
-		{"page of 50, last", q.rows(all, func(int) any { return last }), q.page("", last)},
-		{"filtered page of 50, first", q.rows(open, func(int) any { return 0 }), q.page("open", 0)},
-		{"filtered page of 50, last", q.rows(open, func(int) any { return n - 4*50 }), q.page("open", n-4*50)},
-		{"page of 50, last against first", q.page("", 0), q.page("", last)},
-		{"create", q.insert(), q.create()},
+		{"page of 50, first", "statement", q.rows(all, func(int) any { return 0 }), q.page("", 0)},
+		{"page of 50, middle", "statement", q.rows(all, func(int) any { return n / 2 }), q.page("", n/2)},
+		{"page of 50, last", "statement", q.rows(all, func(int) any { return last }), q.page("", last)},
+		{"filtered page of 50, first", "statement", q.rows(open, func(int) any { return 0 }), q.page("open", 0)},
+		{"filtered page of 50, last", "statement", q.rows(open, func(int) any { return n - 4*50 }), q.page("open", n-4*50)},
+		{"page of 50, last beside first", "first page", q.page("", 0), q.page("", last)},
+		{"create", "statement", q.insert(), q.create()},
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -27,14 +28,22 @@ var providerPython []byte
 
 // A target is one way of serving the same read.
 type target struct {
-	name  string
-	args  []string // of anvil-sim serve
-	path  string   // what is asked
-	piped bool     // a request goes over a pipe
+	name     string
+	args     []string // of anvil-sim serve
+	path     string   // what is asked
+	body     string   // a file; "" asks with GET, else it is posted
+	pipe     []string // the command of the provider behind a pipe; nil asks no provider process
+	untraced bool
 
 	server *served
 	mux    string // URL of the limit with the same bytes
 }
+
+// The names of two targets that are compared with each other.
+const (
+	builtIn  = "built-in store"
+	untraced = ", no trace"
+)
 
 // A bench holds the servers of one run.
 type bench struct {
@@ -58,12 +67,14 @@ func newBench(ctx context.Context, s settings, dir string, stderr *os.File) (*be
 	}
 	muxArgs := []string{"part-mux"}
 	for i, t := range b.targets {
-		trace := filepath.Join(dir, fmt.Sprintf("trace-%d.jsonl", i))
-		args := append([]string{"serve", "--port", "0", "--trace", trace}, t.args...)
+		args := append([]string{"serve", "--port", "0"}, t.args...)
+		if !t.untraced {
+			args = append(args, "--trace", filepath.Join(dir, fmt.Sprintf("trace-%d.jsonl", i)))
+		}
 		if t.server, err = serve(ctx, stderr, s.Binary, args...); err != nil {
 			return b, fmt.Errorf("%s: %w", t.name, err)
 		}
-		body, err := fetch(ctx, t.server.url+t.path)
+		body, err := fetch(ctx, t.server.url+t.path, t.body)
 		if err != nil {
 			return b, fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -95,9 +106,10 @@ func (b *bench) close() {
 
 // plan writes the files that the targets need.
 func (b *bench) plan() ([]*target, error) {
-	contract, script, fixtures := filepath.Join(b.dir, "air.yaml"), filepath.Join(b.dir, "provider.py"), filepath.Join(b.dir, "fixtures.db")
+	contract, script, fixtures, post := filepath.Join(b.dir, "air.yaml"), filepath.Join(b.dir, "provider.py"), filepath.Join(b.dir, "fixtures.db"), filepath.Join(b.dir, "post.json")
 	err := errors.Join(
 		os.WriteFile(contract, contractYAML, 0o644),
+		os.WriteFile(post, []byte(`{"subject":"Printer","status":"`+strings.Repeat("open ", 198)+`"}`), 0o644), // 1 KB
 		os.WriteFile(script, providerPython, 0o644),
 		writeFixtures(fixtures),
 	)
@@ -105,21 +117,31 @@ func (b *bench) plan() ([]*target, error) {
 		return nil, err
 	}
 	const read = "/v1/tickets/T-1"
+	store, bare := []string{"--contract", contract}, []string{b.self, "part-provider"}
 	targets := []*target{
-		{name: "built-in store", args: []string{"--contract", contract}, path: read},
+		{name: builtIn, args: store, path: read},
+		{name: builtIn + untraced, args: store, path: read, untraced: true},
+		{name: builtIn + ", POST 1 KB", args: store, path: "/v1/tickets", body: post},
 		{name: "fixtures in process", args: []string{"--fixtures", fixtures}, path: "/ticket/T-1"},
-		{name: "stdio, bare Go", args: []string{"--contract", contract, "--provider-cmd", quote(b.self) + " part-provider"}, path: read, piped: true},
+		{name: "stdio, bare Go", args: append(store, "--provider-cmd", quote(bare...)), path: read, pipe: bare},
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		b.notes = append(b.notes, "no python3 on the PATH: the Python provider is left out")
 		return targets, nil
 	}
-	command := quote(python) + " " + quote(script)
-	return append(targets, &target{name: "stdio, Python", args: []string{"--contract", contract, "--provider-cmd", command}, path: read, piped: true}), nil
+	command := []string{python, script}
+	return append(targets, &target{name: "stdio, Python", args: append(store, "--provider-cmd", quote(command...)), path: read, pipe: command}), nil
 }
 
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quote makes a shell command of words.
+func quote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
 
 // writeFixtures makes a database of a thousand tickets.
 func writeFixtures(file string) (err error) {
@@ -136,24 +158,34 @@ func writeFixtures(file string) (err error) {
 	return err
 }
 
-// fetch reads what a target answers; anything but 200 is an error.
-func fetch(ctx context.Context, url string) ([]byte, error) {
+// fetch reads what a target answers, to the content of a file if one is given;
+// anything but success is an error.
+func fetch(ctx context.Context, url, file string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	method, body := http.MethodGet, []byte(nil)
+	if file != "" {
+		var err error
+		if body, err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+		method = http.MethodPost
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: status %d, want 200: %.200s", url, response.StatusCode, body)
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s %s: status %d, want success: %.200s", method, url, response.StatusCode, answer)
 	}
-	return body, err
+	return answer, err
 }
 
 // measure lets the targets take turns, each right after its limits.
@@ -165,16 +197,19 @@ func (b *bench) measure(ctx context.Context) (*report, error) {
 	rows := map[string]*row{}
 	for range b.Rounds {
 		for _, conns := range b.Conns {
-			pipes, err := pipe(ctx, b.self, conns, b.For)
-			if err != nil {
-				return nil, fmt.Errorf("pipe: %w", err)
-			}
 			for _, t := range b.targets {
-				limit, err := b.load(ctx, t.mux, conns)
+				var pipes result
+				if t.pipe != nil {
+					var err error
+					if pipes, err = pipe(ctx, t.pipe, conns, b.For); err != nil {
+						return nil, fmt.Errorf("pipe of %s: %w", t.name, err)
+					}
+				}
+				limit, err := b.loadServed(ctx, b.mux, t.mux, conns, t.body)
 				if err != nil {
 					return nil, fmt.Errorf("limit of %s: %w", t.name, err)
 				}
-				got, err := b.load(ctx, t.server.url+t.path, conns)
+				got, err := b.loadServed(ctx, t.server, t.server.url+t.path, conns, t.body)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", t.name, err)
 				}
@@ -183,16 +218,27 @@ func (b *bench) measure(ctx context.Context) (*report, error) {
 					rows[key] = &row{Target: t.name, Conns: conns}
 					rep.Rows = append(rep.Rows, rows[key])
 				}
-				rows[key].add(got, limit, pipes, t.piped)
+				rows[key].add(got, limit, pipes)
 			}
 		}
 	}
 	return rep.finish(), nil
 }
 
+// loadServed is load with the processor time that the server took.
+func (b *bench) loadServed(ctx context.Context, p *served, url string, conns int, body string) (result, error) {
+	before := processorTime(p.cmd.Process.Pid)
+	r, err := b.load(ctx, url, conns, "--post", body)
+	if r.Requests > 0 {
+		r.CPU = (processorTime(p.cmd.Process.Pid) - before).Seconds() * 1e6 / float64(r.Requests)
+	}
+	return r, err
+}
+
 // load runs the load generator as a process.
-func (b *bench) load(ctx context.Context, url string, conns int) (r result, err error) {
-	cmd := exec.CommandContext(ctx, b.self, "part-load", "--url", url, "--conns", fmt.Sprint(conns), "--for", b.For.String())
+func (b *bench) load(ctx context.Context, url string, conns int, more ...string) (r result, err error) {
+	args := append([]string{"part-load", "--url", url, "--conns", fmt.Sprint(conns), "--for", b.For.String()}, more...)
+	cmd := exec.CommandContext(ctx, b.self, args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

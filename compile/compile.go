@@ -14,6 +14,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/compile/openapi"
+	"github.com/anvil-sim/anvil/compile/sample"
 	"github.com/anvil-sim/anvil/internal/canon"
 )
 
@@ -53,7 +54,9 @@ type operation struct {
 	outputText                string
 	statuses                  []int
 	headers                   []string
-	streaming                 bool
+	streaming, binary         bool // of the success response
+	longRunning               bool
+	async                     *async
 	state                     string
 	notes                     []string
 	capability                string
@@ -61,6 +64,7 @@ type operation struct {
 	projection                string       // from a manifest
 	exposed                   bool
 	override                  *Override
+	original                  *operation // that this one answers for by another method; nil for most
 }
 
 type compiler struct {
@@ -69,6 +73,9 @@ type compiler struct {
 	diags    *api.Diagnostics
 	schemas  schemas
 	expander *expander
+	samples  *sample.Maker
+	roots    map[string]bool // named schemas that are responses
+	sizes    map[*api.Value]int
 	service  string
 	ops      []*operation
 	// envelopes are the pages with their items written out, by the schema of
@@ -121,7 +128,7 @@ func compileFiles(files *api.Files, name string, opts *Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{opts: *opts, desc: desc, diags: diags, envelopes: map[*api.Value]*api.Value{}}
+	c := &compiler{opts: *opts, desc: desc, diags: diags, envelopes: map[*api.Value]*api.Value{}, sizes: map[*api.Value]int{}}
 	if err := c.run(name); err != nil {
 		return nil, err
 	}
@@ -140,6 +147,7 @@ func (c *compiler) run(name string) error {
 		c.schemas[m.Key] = m.Value
 	}
 	c.expander = newExpander(c.schemas)
+	c.samples, c.roots = sample.New(c.desc.Schemas), map[string]bool{}
 	c.service = c.opts.Service
 	if c.service == "" {
 		c.service = c.opts.Manifest.serviceID()
@@ -156,6 +164,9 @@ func (c *compiler) run(name string) error {
 	}
 	for _, o := range c.ops {
 		c.pass(o)
+	}
+	if err := c.asyncContracts(); err != nil {
+		return err
 	}
 	c.capabilities()
 	return c.opts.Profile.apply(c)
@@ -197,14 +208,20 @@ func (c *compiler) identify() {
 func (c *compiler) pass(o *operation) {
 	c.chooseBody(o)
 	c.readOutput(o)
-	noun := readNames(o.src)
-	if m := o.src.Method; m == "get" || m == "post" && c.readsByPost(o, noun) {
+	if o.original != nil {
+		o.follow()
+	} else if m := o.src.Method; m == "get" || m == "post" && c.readsByPost(o, readNames(o.src)) {
 		o.paging = c.detectPaging(o)
 	}
-	c.classify(o)
+	if o.original == nil {
+		c.classify(o)
+		o.idem = c.repeatability(o)
+	}
 	o.auth = c.auth(o.src.Security, func(level, code, format string, args ...any) { c.note(o, level, code, format, args...) })
-	o.idem = c.repeatability(o)
 	o.override.apply(c, o)
+	if o.original != nil {
+		o.follow()
+	}
 	c.review(o)
 }
 

@@ -2,10 +2,6 @@ package compile
 
 import (
 	"bytes"
-	"compress/gzip"
-	"fmt"
-	"io"
-	"os"
 
 	"github.com/anvil-sim/anvil/air"
 )
@@ -20,37 +16,10 @@ func Document(path, approve string) (*air.Document, error) {
 	return r.Document()
 }
 
-// IsDescription reports whether a file is an API description, as far as its top
-// keys tell, and no contract. A directory is none.
-func IsDescription(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	// What is too large is refused by the one who loads it.
-	if info, err := f.Stat(); err != nil || info.IsDir() || info.Size() > air.MaxSize {
-		return false, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, air.MaxSize))
-	if err != nil {
-		return false, err
-	}
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return false, fmt.Errorf("%s: a damaged gzip file: %w", path, err)
-		}
-		if data, err = io.ReadAll(io.LimitReader(z, air.MaxSize)); err != nil {
-			return false, fmt.Errorf("%s: a damaged gzip file: %w", path, err)
-		}
-	}
-	return describes(data), nil
-}
-
-// describes looks at the top keys of a text for the one that tells.
-func describes(data []byte) bool {
-	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+// IsDescription reports whether a text is an API description, as far as its top
+// keys tell, and no contract.
+func IsDescription(text []byte) bool {
+	data := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
 	if !bytes.HasPrefix(data, []byte("{")) {
 		return describesYAML(data)
 	}

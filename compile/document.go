@@ -22,7 +22,7 @@ func (c *compiler) document(sources []*api.File, entry string) *api.Value {
 	b.set("operations", ops)
 	b.set("capabilities", c.capabilityValues())
 	b.set("workflows", []*api.Value(nil))
-	b.set("schemas", canon.NewObject(c.desc.Schemas...))
+	b.set("schemas", canon.NewObject(c.samples.Named(c.roots)...))
 	var diags []*api.Value
 	for _, d := range c.diags.List {
 		diags = append(diags, diagnosticValue(d))
@@ -122,7 +122,8 @@ func (c *compiler) operationValue(o *operation) *api.Value {
 	if body := c.bodyValue(o, keys); body != nil {
 		in.set("body", body)
 	}
-	b.set("input", in.object())
+	input := in.object()
+	b.set("input", input)
 	b.set("output", c.outputValue(o))
 	if o.errors != nil {
 		b.set("errors", o.errors)
@@ -143,13 +144,20 @@ func (c *compiler) operationValue(o *operation) *api.Value {
 	if p := o.paging; p != nil {
 		b.set("pagination", p.value())
 	}
+	b.set("disclosureCost", disclosureCost(o, text, input, c.sizes))
 	c.finishOperation(&b, o)
 	return b.object()
 }
 
 func (c *compiler) finishOperation(b *builder, o *operation) {
 	b.set("streaming", o.streaming)
-	b.set("longRunning", false)
+	b.set("longRunning", o.longRunning)
+	if o.async != nil {
+		b.set("asyncContract", o.async.value())
+	}
+	if a := c.archetype(o); a != "" {
+		b.set("archetype", a)
+	}
 	b.set("deprecated", o.src.Deprecated)
 	command := []string{c.service}
 	if o.capability != "" {

@@ -267,7 +267,7 @@ var annotations = wordSet("title description example examples default deprecated
 // constraints compares the remaining keywords: texts are compatible, anything
 // else may break.
 func (d *drift) constraints(id, at string, a, b *api.Value) {
-	handled := wordSet("type enum properties items required allOf")
+	handled := wordSet("type enum properties items required allOf $defs")
 	for _, m := range canon.NewObject(append(slices.Clone(a.Members()), b.Members()...)...).Members() {
 		x, y := a.Get(m.Key), b.Get(m.Key)
 		switch {

@@ -43,7 +43,11 @@ func (c *compiler) errors(o *operation) *api.Value {
 	var out []*api.Value
 	for _, r := range o.src.Responses {
 		status, err := strconv.Atoi(r.Status)
-		if err != nil || status < 400 || status > 599 {
+		if err != nil {
+			out = append(out, c.namedErrors(o, r)...)
+			continue
+		}
+		if status < 400 || status > 599 {
 			continue
 		}
 		codes := c.vendorCodes(r, status, uses(o.src.Responses, r) > 1)
@@ -67,8 +71,52 @@ func (c *compiler) errors(o *operation) *api.Value {
 	return canon.NewArray(out...)
 }
 
+// namedErrors are the errors of a response that states no exact status: those
+// whose vendor codes it names. What each means, its name tells.
+func (c *compiler) namedErrors(o *operation, r api.Response) (out []*api.Value) {
+	anyStatus := r.Status == "default" && len(o.statuses) > 0
+	if !anyStatus && r.Status != "4XX" && r.Status != "5XX" || uses(o.src.Responses, r) > 1 {
+		return nil
+	}
+	for _, vendor := range c.vendorCodes(r, 0, false) {
+		if noErrors[air.SnakeCase(vendor)] {
+			continue
+		}
+		out = append(out, object("code", codeOfName(vendor), "upstream", object("code", vendor)))
+	}
+	return out
+}
+
+// noErrors stand among the codes of schemas that list every status.
+var noErrors = wordSet("ok success created accepted no_content redirect not_modified found")
+
+// nameCodes tell what a vendor's code means by the words in it, the surest
+// first.
+var nameCodes = []struct{ word, code string }{
+	{"not_found", "not_found"}, {"no_such", "not_found"}, {"unknown_error", "unknown_upstream_error"},
+	{"rate", "rate_limited"}, {"too_many_requests", "rate_limited"}, {"timeout", "upstream_timeout"}, {"timed_out", "upstream_timeout"},
+	{"unavailable", "upstream_unavailable"}, {"internal", "unknown_upstream_error"}, {"fatal", "unknown_upstream_error"},
+	{"method_not_allowed", "unsupported_operation"}, {"not_authed", "auth_required"}, {"invalid_auth", "auth_required"},
+	{"unauthorized", "auth_required"}, {"token", "auth_required"}, {"account_inactive", "auth_required"},
+	{"_scope", "permission_denied"}, {"not_allowed", "permission_denied"}, {"forbidden", "permission_denied"}, {"denied", "permission_denied"},
+	{"permission", "permission_denied"}, {"restricted", "permission_denied"}, {"not_in_", "permission_denied"}, {"cant_", "permission_denied"},
+	{"not_authorized", "permission_denied"}, {"_admin", "permission_denied"}, {"not_own", "permission_denied"},
+	{"already", "conflict"}, {"conflict", "conflict"}, {"taken", "conflict"}, {"exists", "conflict"}, {"is_archived", "conflict"}, {"precondition", "conflict"},
+}
+
+// codeOfName is the error code that a vendor's code means.
+func codeOfName(vendor string) string {
+	name := air.SnakeCase(vendor)
+	for _, n := range nameCodes {
+		if strings.Contains("_"+name, "_"+strings.TrimPrefix(n.word, "_")) {
+			return n.code
+		}
+	}
+	return "validation_error"
+}
+
 // maxCodes is how many vendor codes of one status are kept.
-const maxCodes = 20
+const maxCodes = 40
 
 // uses counts the error responses that have the schema of one.
 func uses(list []api.Response, one api.Response) int {
@@ -86,7 +134,7 @@ func uses(list []api.Response, one api.Response) int {
 }
 
 // vendorCodes are the codes that the examples of an error name, else those that
-// its schema fixes. A schema that several statuses share says nothing of one of
+// its schema fixes; a status of 0 is any. A schema that several statuses share says nothing of one of
 // them, but for a code that is called after the status.
 func (c *compiler) vendorCodes(r api.Response, status int, shared bool) []string {
 	var codes []string
@@ -115,7 +163,7 @@ func (c *compiler) vendorCodes(r api.Response, status int, shared bool) []string
 		case s.Get("const") != nil:
 			add(s.Get("const"))
 		case shared:
-		case len(enum) > 0 && len(enum) <= fewCodes:
+		case len(enum) > 0 && (status == 0 || len(enum) <= fewCodes):
 			for _, e := range enum {
 				add(e)
 			}
@@ -216,10 +264,15 @@ func (c *compiler) codeSchema(s *api.Value, depth int) *api.Value {
 		}
 	}
 	for _, key := range []string{"error", "errors"} {
-		if p := c.schemas.at(s, key); p != nil {
-			if found := c.codeSchema(p, depth-1); found != nil {
-				return found
-			}
+		p := c.schemas.at(s, key)
+		if p == nil {
+			continue
+		}
+		if full := c.schemas.deref(p); c.schemas.typ(full) == "string" && full.Get("enum") != nil {
+			return full // {"ok": false, "error": "not_authed"}
+		}
+		if found := c.codeSchema(p, depth-1); found != nil {
+			return found
 		}
 	}
 	return nil

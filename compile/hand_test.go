@@ -71,6 +71,9 @@ func handLine(o *air.Operation) string {
 	var errs []string
 	for _, e := range o.Errors {
 		s := fmt.Sprintf("%d:%s", e.HTTPStatus, e.Code)
+		if e.HTTPStatus == 0 {
+			s = "*:" + e.Code
+		}
 		if e.UpstreamCode != "" {
 			s += ":" + e.UpstreamCode
 		}

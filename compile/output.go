@@ -44,8 +44,18 @@ func (c *compiler) readOutput(o *operation) {
 		c.note(o, api.Info, "response/not_json", "the response is %s; its body is not modelled", chosen.Contents[0].Type)
 	}
 	for _, content := range chosen.Contents {
+		o.binary = o.binary || isFile(content)
 		o.streaming = o.streaming || mediaType(content.Type) == "text/event-stream"
 	}
+}
+
+// isFile reports whether a body is the bytes of a file.
+func isFile(c api.Content) bool {
+	switch kind, _, _ := strings.Cut(mediaType(c.Type), "/"); kind {
+	case "image", "audio", "video", "font":
+		return true
+	}
+	return mediaType(c.Type) == "application/octet-stream" || mediaType(c.Type) == "application/zip" || !isJSON(c.Type) && c.Schema.Get("format").Text() == "binary"
 }
 
 // oneShape takes the first of several shapes of a list: a list is served as one.
@@ -108,8 +118,9 @@ func (c *compiler) outputValue(o *operation) *api.Value {
 	if schema := c.withExample(o, c.outputSchema(o)); schema != nil {
 		if name := refName(schema); name != "" {
 			b.set("schemaRef", name)
+			c.roots[name] = true
 		} else {
-			b.set("schema", schema)
+			b.set("schema", c.samples.Root(schema))
 		}
 	}
 	if o.outputText != "" {
@@ -135,7 +146,7 @@ func intList(list []int) *api.Value {
 func (c *compiler) outputSchema(o *operation) *api.Value {
 	s := o.output
 	if !s.Is(canon.Object) || len(s.Members()) == 0 {
-		return nil
+		return c.shown(o)
 	}
 	items := s.Get("items")
 	if items != nil && s.Get("type") == nil {
@@ -166,43 +177,4 @@ func (c *compiler) withItems(o *operation, s *api.Value) *api.Value {
 	out := full.With("properties", full.Get("properties").With(path, field))
 	c.envelopes[full] = out
 	return out
-}
-
-// withExample puts the example of a response where bodies are made from schemas:
-// at the body, or at the items of a page.
-func (c *compiler) withExample(o *operation, s *api.Value) *api.Value {
-	if s == nil || len(o.examples) == 0 {
-		return s
-	}
-	ex := o.examples[0]
-	switch {
-	case ex.Is(canon.Array) && s.Get("items").Is(canon.Object) && len(ex.Elems()) > 0:
-		if item := s.Get("items"); refName(item) == "" && item.Get("example") == nil && ex.Elems()[0].Is(canon.Object) {
-			return s.With("items", item.With("example", ex.Elems()[0]))
-		}
-	case ex.Is(canon.Object) && o.paging == nil && o.effect.action != "list":
-		if full := c.schemas.deref(s); full.Is(canon.Object) && full.Get("example") == nil {
-			return full.With("example", ex)
-		}
-	case ex.Is(canon.Object):
-		return c.pageExample(o, s, ex)
-	}
-	return s
-}
-
-// pageExample puts the first item of an example page at the schema of the items.
-func (c *compiler) pageExample(o *operation, s, ex *api.Value) *api.Value {
-	path, _ := c.pageItems(o)
-	if path == "" || strings.Contains(path, ".") {
-		return s
-	}
-	list := ex.Get(path).Elems()
-	full := c.schemas.deref(s)
-	field := c.schemas.deref(full.Get("properties").Get(path))
-	item := c.schemas.deref(field.Get("items"))
-	if len(list) == 0 || !list[0].Is(canon.Object) || !item.Is(canon.Object) || item.Get("example") != nil {
-		return s
-	}
-	field = field.With("items", item.With("example", list[0]))
-	return full.With("properties", full.Get("properties").With(path, field))
 }

@@ -125,24 +125,65 @@ func TestImportRoot(t *testing.T) {
 func TestSchemaSpelling(t *testing.T) {
 	tests := []struct{ version, in, want string }{
 		{"openapi: 3.1.0", "{type: [string, 'null']}", `{"type":"string","nullable":true}`},
-		{"openapi: 3.1.0", "{type: [string, integer, 'null']}", `{"type":["string","integer","null"]}`},
+		{"openapi: 3.1.0", "{type: [string, integer, 'null']}", `{"type":["string","integer","null"],"example":"example"}`},
 		{"openapi: 3.0.3", "{type: string, nullable: true}", `{"type":"string","nullable":true}`},
 		{"openapi: 3.1.0", "{$ref: '#/components/schemas/B', description: x}", `{"$ref":"#/components/schemas/B"}`},
-		{"openapi: 3.1.0", "{$ref: '#/components/schemas/B', maxLength: 3}", `{"allOf":[{"$ref":"#/components/schemas/B"},{"maxLength":3}]}`},
+		{"openapi: 3.1.0", "{$ref: '#/components/schemas/B', maxLength: 3}", `{"allOf":[{"$ref":"#/components/schemas/B"},{"maxLength":3}],"example":"exa"}`},
 		{"openapi: 3.0.3", "{$ref: '#/components/schemas/B', maxLength: 3}", `{"$ref":"#/components/schemas/B"}`},
 		{"openapi: 3.0.3", "{example: {$ref: '#/components/schemas/B'}, enum: [{$ref: x}]}", `{"example":{"$ref":"#/components/schemas/B"},"enum":[{"$ref":"x"}]}`},
 		{"openapi: 3.0.3", "{properties: {$ref: {type: string}}}", `{"properties":{"$ref":{"type":"string"}}}`},
-		{"openapi: 3.0.3", "{items: {$ref: '#/components/schemas/C'}}", `{"items":{"$ref":"#/components/schemas/B"}}`},
+		{"openapi: 3.0.3", "{items: {$ref: '#/components/schemas/C'}}", `{"items":{"$ref":"#/components/schemas/B"},"example":["example"]}`},
+		{"swagger: '2.0'", "{items: [{$ref: '#/definitions/B'}, {type: integer}]}", `{"anyOf":[{"$ref":"#/components/schemas/B"},{"type":"integer"}]}`},
+		{"swagger: '2.0'", "{type: array, items: [{type: integer}]}", `{"type":"array","items":[{"type":"integer"}]}`},
 		{"openapi: 3.0.3", "{discriminator: {propertyName: k, mapping: {b: '#/components/schemas/B', c: B}}}", `{"discriminator":{"propertyName":"k","mapping":{"b":"#/components/schemas/B","c":"B"}}}`},
 		{"openapi: 3.0.3", "{properties: {a: 7}}", `{"properties":{"a":{}}}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
-			doc, _ := compiled(t, tt.version+"\ninfo: {title: X, version: '1'}\npaths: {}\ncomponents:\n  schemas:\n    A: {properties: {a: "+tt.in+"}}\n    B: {type: string}\n    C: {$ref: '#/components/schemas/B'}\n", nil)
+			table, names := "components:\n  schemas:", "#/components/schemas/"
+			if strings.HasPrefix(tt.version, "swagger") {
+				table, names = "definitions:", "#/definitions/"
+			}
+			doc, _ := compiled(t, tt.version+"\ninfo: {title: X, version: '1'}\npaths: {}\n"+table+"\n    A: {properties: {a: "+tt.in+"}}\n    B: {type: string}\n    C: {$ref: '"+names+"B'}\n", nil)
 			if got := doc.Schemas.Get("A").Get("properties").Get("a").String(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A branch of a choice keeps the name that a discriminator knows it by when it
+// is written out, and only there.
+func TestBranchesKeepTheirNames(t *testing.T) {
+	doc, _ := compiled(t, `openapi: 3.0.3
+info: {title: X, version: '1'}
+paths:
+  /pets:
+    post:
+      operationId: addPet
+      requestBody:
+        content:
+          application/json:
+            schema:
+              oneOf: [{$ref: '#/components/schemas/Cat'}, {type: object}]
+              discriminator: {propertyName: kind, mapping: {cat: '#/components/schemas/Cat'}}
+      responses: {'204': {description: ok}}
+    put:
+      operationId: putPet
+      requestBody: {content: {application/json: {schema: {oneOf: [{$ref: '#/components/schemas/Cat'}]}}}}
+      responses: {'204': {description: ok}}
+components:
+  schemas:
+    Cat: {type: object, properties: {lives: {type: integer}}}
+`, nil)
+	cat := `{"type":"object","properties":{"lives":{"type":"integer"}}`
+	for key, want := range map[string]string{
+		"POST /pets": `[` + cat + `,"x-anvil-schema":"Cat"},{"type":"object"}]`,
+		"PUT /pets":  `[` + cat + `}]`,
+	} {
+		if got := findOperation(doc, key).Body.Schema.Get("oneOf").String(); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
 	}
 }
 

@@ -222,60 +222,40 @@ func (e *expander) schema(v *api.Value, hops int) *api.Value {
 			out = e.schema(target, hops-1)
 		}
 	} else {
-		out = mapSchema(v, func(s *api.Value) *api.Value { return e.schema(s, hops) })
+		out = api.MapSchemas(v, func(s *api.Value) *api.Value { return e.schema(s, hops) })
+		out = keepNames(v, out)
 	}
 	e.done[key] = out
 	return out
 }
 
+// nameKeyword is where a branch of a choice that is written out keeps its name:
+// a discriminator knows it by that.
+const nameKeyword = "x-anvil-schema"
+
+// keepNames marks the branches of a choice with a discriminator with the names
+// that they had before they were written out.
+func keepNames(v, out *api.Value) *api.Value {
+	if v.Get("discriminator").Get("propertyName").Text() == "" {
+		return out
+	}
+	for _, word := range []string{"oneOf", "anyOf"} {
+		before := v.Get(word).Elems()
+		if len(before) == 0 {
+			continue
+		}
+		elems := make([]*api.Value, len(before))
+		for i, branch := range out.Get(word).Elems() {
+			elems[i] = branch
+			if name := refName(before[i]); name != "" {
+				elems[i] = branch.With(nameKeyword, canon.NewString(name))
+			}
+		}
+		out = out.With(word, canon.NewArray(elems...))
+	}
+	return out
+}
+
 func stub(v *api.Value) *api.Value {
 	return canon.NewObject(canon.Member{Key: "type", Value: v.Get("type")}, canon.Member{Key: "description", Value: v.Get("description")})
-}
-
-// mapSchema applies f to each schema directly inside v, which it returns when f
-// changed none.
-func mapSchema(v *api.Value, f func(*api.Value) *api.Value) *api.Value {
-	return mapMembers(v, func(key string, m *api.Value) *api.Value {
-		switch key {
-		case "properties", "patternProperties", "definitions", "$defs", "dependentSchemas":
-			return mapMembers(m, func(_ string, s *api.Value) *api.Value { return f(s) })
-		case "allOf", "anyOf", "oneOf", "prefixItems":
-			return mapElems(m, f)
-		case "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema":
-			if m.Is(canon.Array) {
-				return mapElems(m, f)
-			}
-			return f(m)
-		}
-		return m
-	})
-}
-
-func mapMembers(v *api.Value, f func(key string, m *api.Value) *api.Value) *api.Value {
-	if !v.Is(canon.Object) {
-		return v
-	}
-	same := true
-	members := make([]canon.Member, len(v.Members()))
-	for i, m := range v.Members() {
-		members[i] = canon.Member{Key: m.Key, Value: f(m.Key, m.Value)}
-		same = same && members[i].Value == m.Value
-	}
-	if same {
-		return v
-	}
-	return canon.NewObject(members...)
-}
-
-func mapElems(v *api.Value, f func(*api.Value) *api.Value) *api.Value {
-	same := true
-	elems := make([]*api.Value, len(v.Elems()))
-	for i, e := range v.Elems() {
-		elems[i] = f(e)
-		same = same && elems[i] == e
-	}
-	if same {
-		return v
-	}
-	return canon.NewArray(elems...)
 }

@@ -70,9 +70,9 @@ func valid(v *api.Value, done map[*api.Value]*api.Value) *api.Value {
 	if out, ok := done[v]; ok {
 		return out
 	}
-	out := mapElems(v, func(e *api.Value) *api.Value { return valid(e, done) })
+	out := api.MapElems(v, func(e *api.Value) *api.Value { return valid(e, done) })
 	if v.Is(canon.Object) {
-		out = mapMembers(v, func(_ string, m *api.Value) *api.Value { return valid(m, done) })
+		out = api.MapMembers(v, func(_ string, m *api.Value) *api.Value { return valid(m, done) })
 		for _, m := range out.Members() {
 			if !utf8.ValidString(m.Key) {
 				out = validKeys(out)

@@ -1,8 +1,8 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 )
@@ -24,9 +24,9 @@ func (o *Operation) providerHeaders(raw Raw) (headers []Header, warnings []strin
 			warnings = append(warnings, "Provider header '"+name+"' dropped: "+o.ID+" declares no such response header.")
 			return true
 		}
-		text, ok := headerText(val)
-		if !ok {
-			warnings = append(warnings, "Provider header '"+declared+"' dropped: its value is not a single-line string.")
+		text, why := headerText(val)
+		if why != "" {
+			warnings = append(warnings, "Provider header '"+declared+"' dropped: "+why+".")
 			return true
 		}
 		headers = setHeader(headers, declared, text)
@@ -45,19 +45,38 @@ func setHeader(headers []Header, name, value string) []Header {
 	return append(headers, Header{name, value})
 }
 
-// headerText is the header value of a string without line breaks or of a
-// number, in ECMAScript's spelling unless it is a plain integer.
-func headerText(val Raw) (string, bool) {
+// headerText is the header value of a string or of a number, in ECMAScript's
+// spelling unless it is a plain integer; why says what keeps another value from
+// being one.
+func headerText(val Raw) (text, why string) {
 	switch c := val[0]; {
 	case c == '"':
-		text := canon.Unquote(val)
-		return text, !strings.ContainsAny(text, "\r\n\x00")
+		text = canon.Unquote(val)
+		return text, notInHeader(text)
 	case c == '-' || c >= '0' && c <= '9':
 		if text, ok := plainInteger(string(val)); ok {
-			return text, true
+			return text, ""
 		}
-		f, err := strconv.ParseFloat(string(val), 64)
-		return string(canon.AppendFloat(nil, f)), err == nil
+		if f, err := strconv.ParseFloat(string(val), 64); err == nil {
+			return string(canon.AppendFloat(nil, f)), ""
+		}
 	}
-	return "", false
+	return "", "its value is not a single-line string"
+}
+
+// notInHeader says what keeps a text from being a header value. A value is octets
+// (RFC 9110, 5.5), of which a tab is the only control; characters travel as ISO
+// 8859-1, one octet each, so that others have no form.
+func notInHeader(text string) string {
+	for _, r := range text {
+		switch {
+		case r == '\r' || r == '\n':
+			return "its value is not a single-line string"
+		case r < ' ' && r != '\t' || r == 0x7F:
+			return fmt.Sprintf("its value has the control character U+%04X", r)
+		case r > 0xFF:
+			return fmt.Sprintf("its value has U+%04X, and headers carry ISO 8859-1 only (encode it, as RFC 8187 does)", r)
+		}
+	}
+	return ""
 }

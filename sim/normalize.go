@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
@@ -152,25 +151,11 @@ func invoke(ctx context.Context, p provider.Provider, req *provider.Request) (re
 	return p.Invoke(ctx, req)
 }
 
-// redacted stands in a trace for a credential.
-const redacted = `"[redacted]"`
-
-// hidden is the input as a trace may show it: without the credential that the
-// contract carries in a parameter.
-func (o *Operation) hidden(in Input) Input {
-	if o == nil || o.secret == nil || in.Get(o.secret.Key) == nil {
-		return in
-	}
-	in = slices.Clone(in)
-	in.Set(o.secret.Key, Raw(redacted))
-	return in
-}
-
 // traceable is the request as the trace may show it: its wire form, but for
 // credentials.
 func (s *Simulator) traceable(c *Call, who *provider.Principal, req *provider.Request) Raw {
 	wire := req.Freeze()
-	if c.Op.secret == nil {
+	if len(c.Op.secrets) == 0 {
 		return wire
 	}
 	shown := *c

@@ -77,7 +77,7 @@ type Operation struct {
 	headers   map[string]string // declared response headers: lower case to declared spelling
 	errByCode map[string]*air.DeclaredError
 	errByName map[string]*air.DeclaredError
-	secret    *air.Param // the parameter that carries the credential, nil when none does
+	secrets   []*air.Param // the parameters that carry a credential
 }
 
 // Paged reports whether the operation answers with a page of items.
@@ -160,7 +160,7 @@ func (s *Simulator) prepare(index int, o *air.Operation) *Operation {
 	for _, h := range o.OutputHeaders {
 		op.headers[lower(h)] = h
 	}
-	op.secret = secretParam(o)
+	op.secrets = secretParams(o)
 	for i := range o.Errors {
 		e := &o.Errors[i]
 		if op.errByCode[e.Code] == nil {
@@ -171,19 +171,6 @@ func (s *Simulator) prepare(index int, o *air.Operation) *Operation {
 		}
 	}
 	return op
-}
-
-func secretParam(o *air.Operation) *air.Param {
-	c := o.Auth.Carrier
-	if c == nil {
-		return nil
-	}
-	for _, p := range o.Params {
-		if p.In == c.In && (p.Name == c.Name || p.In == "header" && lower(p.Name) == lower(c.Name)) {
-			return p
-		}
-	}
-	return nil
 }
 
 // principalsOf makes the two simulated callers: admin with every scope that the

@@ -34,7 +34,13 @@ type table struct {
 type row struct {
 	id     string
 	fields Input
-	bodies map[int]Raw // by operation index; dropped when the fields change
+	bodies []madeBody // dropped when the fields change
+}
+
+// A madeBody is what one operation, by its index, answers for a record.
+type madeBody struct {
+	operation int
+	text      Raw
 }
 
 func newStore(ops []*Operation, seed uint32) *store {
@@ -168,7 +174,7 @@ func (st *store) mutate(c *Call, t *table) (*row, *Result) {
 	if c.Op.Action == "approve" {
 		status = Raw(`"updated"`)
 	}
-	fields := slices.Clone(c.Input)
+	fields := c.Op.withoutSecrets(c.Input) // its answers reach the trace
 	fields.Set("id", canon.AppendString(nil, id))
 	fields.Set("status", status)
 	return t.put(id, fields), nil
@@ -203,15 +209,14 @@ func plainText(val Raw) string {
 // top. It depends on the record alone, so it is made once a record and
 // operation.
 func (st *store) body(o *Operation, r *row) Raw {
-	if b, ok := r.bodies[o.index]; ok {
-		return b
+	for _, b := range r.bodies { // as few as the resource has operations
+		if b.operation == o.index {
+			return b.text
+		}
 	}
-	b := st.compose(o, r)
-	if r.bodies == nil {
-		r.bodies = map[int]Raw{}
-	}
-	r.bodies[o.index] = b
-	return b
+	text := st.compose(o, r)
+	r.bodies = append(r.bodies, madeBody{operation: o.index, text: text})
+	return text
 }
 
 func (st *store) compose(o *Operation, r *row) Raw {
@@ -226,5 +231,9 @@ func (st *store) compose(o *Operation, r *row) Raw {
 	for _, f := range r.fields {
 		body.Set(f.Key, f.Value)
 	}
-	return body.AppendJSON(nil)
+	size := len("{}")
+	for _, a := range body {
+		size += len(a.Key) + len(`"":,`) + len(a.Value)
+	}
+	return body.AppendJSON(make([]byte, 0, size))
 }

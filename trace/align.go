@@ -15,10 +15,12 @@ type pairing struct {
 // alignCalls pairs the calls of two runs: the same calls with the same answers in
 // the same order first, then between them the same calls with other answers,
 // then the same calls elsewhere (moved), then calls of one tool that
-// stand in the same gap (changed). The result follows the baseline; what only
-// the other run has comes before the next common call.
-func alignCalls(a, b []place) []pairing {
-	m := matcher{a: a, b: b, match: make([]int32, len(a))}
+// stand in the same gap, the most similar first (changed). The result follows the baseline; what only
+// the other run has comes before the next common call. leavesA and leavesB give
+// the sorted hashes of a call's values, by which the most similar calls of a gap
+// pair; nil pairs them in order.
+func alignCalls(a, b []place, leavesA, leavesB func(int32) []uint64) []pairing {
+	m := matcher{a: a, b: b, match: make([]int32, len(a)), leavesA: leavesA, leavesB: leavesB}
 	for i := range m.match {
 		m.match[i] = -1
 	}
@@ -46,6 +48,8 @@ type matcher struct {
 	a, b       []place
 	keyA, keyB []uint64 // what align pairs by
 	match      []int32  // of a: its place in b, -1 for none
+
+	leavesA, leavesB func(int32) []uint64
 }
 
 func keys(places []place, key func(*place) uint64) []uint64 {
@@ -259,22 +263,6 @@ func (m *matcher) gaps(inOrder []int32, each func(a0, a1, b0, b1 int)) {
 			each(a0, i, b0, end)
 		}
 		a0, b0 = i+1, end+1
-	}
-}
-
-// pairByTool pairs what is left by tool.
-func (m *matcher) pairByTool(a0, a1, b0, b1 int, taken []bool) {
-	left := map[uint32][]int32{}
-	for j := b0; j < b1; j++ {
-		if !taken[j] {
-			left[m.b[j].tool] = append(left[m.b[j].tool], int32(j))
-		}
-	}
-	for i := a0; i < a1; i++ {
-		if js := left[m.a[i].tool]; m.match[i] < 0 && len(js) > 0 {
-			m.match[i], left[m.a[i].tool] = js[0], js[1:]
-			taken[js[0]] = true
-		}
 	}
 }
 

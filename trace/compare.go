@@ -211,10 +211,10 @@ func stageOf(a, b *canon.Value, keys []string) Stage {
 }
 
 // entries compares two entries key by key; keys are those with findings.
-func (c *comparer) entries(a, b *canon.Value) (keys []string) {
+func (c *comparer) entries(a, b *canon.Value, start state) (keys []string) {
 	visit := func(key string, x, y *canon.Value) {
 		before := c.count
-		c.child(key, x, y, c.pats.name(c.pats.start, key))
+		c.child(key, x, y, c.pats.name(start, key))
 		if c.count > before {
 			keys = append(keys, key)
 		}

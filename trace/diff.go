@@ -35,7 +35,9 @@ type DiffOptions struct {
 	Bytes bool
 	// Ignore are JSON Pointers into the entry, in which * is one segment and **
 	// any number of them: "/provider/meta/**". What differs there is counted
-	// and is no difference.
+	// and is no difference. OPERATION:POINTER, or TOOL:POINTER, is for the calls
+	// of one operation; * in its name stands for any text. A name that no call of
+	// either trace has is an *OptionError.
 	Ignore []string
 	// Only are patterns as in Ignore: when there are any, only what stands at or
 	// under one of them counts. The rest is counted in Report.Outside.
@@ -58,6 +60,8 @@ type DiffOptions struct {
 	Max int
 	// Workers compare lines; 0 is one a processor. The report does not depend on it.
 	Workers int
+
+	parseAll bool // no pair is compared without parsing it
 }
 
 const defaultMax = 100
@@ -143,6 +147,9 @@ func both(f, g func() error) error {
 	wg.Go(func() { errG = g() })
 	errF := f()
 	wg.Wait()
+	if errF != nil && errG != nil && errF.Error() == errG.Error() {
+		return errF // one file in both places
+	}
 	return errors.Join(errF, errG)
 }
 
@@ -183,7 +190,7 @@ func (d *differ) diff(ctx context.Context) (*Report, error) {
 		}
 	}
 	sum.report(r)
-	return r, nil
+	return r, d.checkScopes(ctx, append(slices.Clone(runsA), runsB...), len(runsA))
 }
 
 // at is run i, or an empty one where a trace has fewer.

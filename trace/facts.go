@@ -70,24 +70,24 @@ func (f *Facts) entry(key string, val []byte) {
 	case `"operationId"`:
 		f.Operation = textOf(val)
 	case `"request"`:
-		f.Method, f.Path = textOf(lookup(val, `"method"`)), textOf(lookup(val, `"path"`))
-		f.Query = query(lookup(val, `"query"`))
+		f.Method, f.Path = textOf(lookup(val, "method")), textOf(lookup(val, "path"))
+		f.Query = query(lookup(val, "query"))
 	case `"normalized"`:
-		f.Kind = textOf(lookup(val, `"kind"`))
-		f.Principal = textOf(lookup(lookup(val, `"principal"`), `"id"`))
-		f.Tenant = textOf(lookup(val, `"tenantId"`))
+		f.Kind = textOf(lookup(val, "kind"))
+		f.Principal = textOf(lookup(lookup(val, "principal"), "id"))
+		f.Tenant = textOf(lookup(val, "tenantId"))
 	case `"provider"`:
 		f.Asked = val[0] == '{'
 	case `"result"`:
-		f.OK = string(lookup(val, `"ok"`)) == "true"
-		f.Code = textOf(lookup(lookup(val, `"error"`), `"code"`))
+		f.OK = string(lookup(val, "ok")) == "true"
+		f.Code = textOf(lookup(lookup(val, "error"), "code"))
 	case `"status"`:
 		if n, size := parseSeq(val); size == len(val) && n < 1000 {
 			f.Status = int(n)
 		}
 	case `"source"`:
-		f.Source = textOf(lookup(val, `"name"`))
-		f.SourceSeq, _ = parseSeq(lookup(val, `"seq"`))
+		f.Source = textOf(lookup(val, "name"))
+		f.SourceSeq, _ = parseSeq(lookup(val, "seq"))
 	}
 }
 

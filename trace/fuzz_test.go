@@ -165,7 +165,7 @@ func checkAlignment(t *testing.T, a, b []place) (same int) {
 	t.Helper()
 	seenA, seenB := make([]int, len(a)), make([]int, len(b))
 	last := int32(-1)
-	for _, p := range alignCalls(a, b) {
+	for _, p := range alignCalls(a, b, nil, nil) {
 		if p.a >= 0 {
 			seenA[p.a]++
 		}

@@ -49,7 +49,7 @@ func readHeadAnywhere(name string, ln line) (head, error) {
 	if err := checkWhole(name, ln, text); err != nil {
 		return head{}, err
 	}
-	schema := lookup(text, `"schema"`)
+	schema := lookup(text, "schema")
 	if len(schema) < 2 || schema[0] != '"' || canon.Unquote(schema) != Schema {
 		found := "has no schema"
 		if schema != nil {
@@ -57,12 +57,12 @@ func readHeadAnywhere(name string, ln line) (head, error) {
 		}
 		return head{}, lineError(name, ln, found+fmt.Sprintf(", want %q", Schema), "compare traces that 'anvil-sim serve --trace' wrote")
 	}
-	seqText := lookup(text, `"seq"`)
+	seqText := lookup(text, "seq")
 	seq, n := parseSeq(seqText)
 	if n == 0 || n != len(seqText) {
 		return head{}, lineError(name, ln, fmt.Sprintf("has the seq %s, want a whole number", shorten(seqText, 60)), "")
 	}
-	id := lookup(text, `"requestId"`)
+	id := lookup(text, "requestId")
 	if len(id) == 0 || id[0] != '"' {
 		id = nil
 	}

@@ -27,7 +27,7 @@ func identify(text []byte, pats *patterns) (id identity, ok bool) {
 	if len(text) == 0 || text[0] != '{' {
 		return id, false
 	}
-	h := hasher{pats: pats}
+	h, start := hasher{pats: pats}, pats.begin(text)
 	w := walk(text)
 	var tool, result uint64
 	method := false
@@ -40,14 +40,14 @@ func identify(text []byte, pats *patterns) (id identity, ok bool) {
 		case `"tool"`:
 			tool = hashBytes(1, val)
 		case `"request"`:
-			id.call = h.request(val, pats.key(pats.start, key))
-			method = lookup(val, `"method"`) != nil
+			id.call = h.request(val, pats.key(start, key))
+			method = lookup(val, "method") != nil
 		case `"result"`:
 			result = hashBytes(1, val)
 		case `"status"`:
 			id.answer = mix(id.answer, hashScalar(val))
 		case `"response"`:
-			id.answer = mix(id.answer, h.value(val, pats.key(pats.start, key)))
+			id.answer = mix(id.answer, h.value(val, pats.key(start, key)))
 		}
 	}
 	if id.tool = uint32(tool); !method {

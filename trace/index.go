@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"io"
 )
@@ -50,6 +52,19 @@ type fetcher struct {
 	src *source
 	buf []byte
 	at  int64 // offset of buf
+	err error // the first one of leavesOf
+}
+
+// leavesOf gives the values of the calls of an index.
+func (f *fetcher) leavesOf(places []place) func(int32) []uint64 {
+	return func(i int32) []uint64 {
+		ln, err := f.line(places[i])
+		if err != nil {
+			f.err = cmp.Or(f.err, err)
+			return nil
+		}
+		return leaves(bytes.Trim(ln.text, " \t\r"))
+	}
 }
 
 func (f *fetcher) line(p place) (line, error) {

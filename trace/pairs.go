@@ -67,7 +67,12 @@ func (d *differ) callSteps(ctx context.Context, a, b run, emit func(step) error)
 		return err
 	}
 	fetchA, fetchB := fetcher{src: d.a}, fetcher{src: d.b}
-	for _, p := range alignCalls(placesA, placesB) {
+	alikeA, alikeB := fetcher{src: d.a}, fetcher{src: d.b}
+	pairs := alignCalls(placesA, placesB, alikeA.leavesOf(placesA), alikeB.leavesOf(placesB))
+	if err := cmp.Or(alikeA.err, alikeB.err); err != nil {
+		return err
+	}
+	for _, p := range pairs {
 		st := step{moved: p.moved}
 		if p.a >= 0 {
 			if st.a, err = fetchA.line(placesA[p.a]); err != nil {

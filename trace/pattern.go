@@ -23,14 +23,53 @@ func (s state) none() bool      { return s == state{} }
 // number of them, none too. They are matched step by step along a path, so that
 // a comparison pays nothing where no pattern can match any more.
 type patterns struct {
-	texts []string
-	segs  []segment
-	start state
+	texts  []string
+	segs   []segment
+	start  state // of patterns for all calls
+	scopes []scope
 	// groups of patterns by what they are for, each after the one before
 	ignores int // the first ones leave out
 	only    span
 	within  span
 	rename  span
+	learn   span    // where a renaming may learn names from parts of a text
+	limits  []limit // the tolerances
+}
+
+// A scope is the start of a pattern for some calls only.
+type scope struct {
+	name  string // of an operation or a tool; * stands for any text
+	start state
+	text  string // the whole pattern
+}
+
+// begin is the state at the root of an entry.
+func (p *patterns) begin(entry []byte) state {
+	s := p.start
+	if len(p.scopes) == 0 {
+		return s
+	}
+	tool, op := textOf(lookup(entry, "tool")), textOf(lookup(entry, "operationId"))
+	for i := range p.scopes {
+		if sc := &p.scopes[i]; sc.holds(tool, op) {
+			for k, bits := range sc.start {
+				s[k] |= bits
+			}
+		}
+	}
+	return s
+}
+
+func (sc *scope) holds(tool, op string) bool {
+	return sc.name == tool || sc.name == op || wild(sc.name, tool) || wild(sc.name, op)
+}
+
+// cutScope takes the operation or tool off a pattern: "tickets.get:/response/etag".
+func cutScope(text string) (name, pointer string) {
+	if at := strings.Index(text, ":/"); at > 0 && !strings.HasPrefix(text, "/") {
+		return text[:at], text[at+1:]
+	}
+	return "", text
 }
 
 // A span is a range of patterns.
@@ -64,12 +103,13 @@ func (p *patterns) add(option string, texts []string) (span, error) {
 	p.texts = append(p.texts, texts...)
 	for k, text := range texts {
 		i := first + k
-		if !strings.HasPrefix(text, "/") {
+		name, pointer := cutScope(text)
+		if !strings.HasPrefix(pointer, "/") {
 			return span{}, &OptionError{Option: option, Msg: fmt.Sprintf("found %q, want a JSON Pointer", text),
 				Next: "such as /provider/meta, /response/items/*/id or /**/updated_at"}
 		}
 		at := len(p.segs)
-		for seg := range strings.SplitSeq(text[1:], "/") {
+		for seg := range strings.SplitSeq(pointer[1:], "/") {
 			s, err := parseSegment(seg)
 			if err != nil {
 				return span{}, &OptionError{Option: option, Msg: fmt.Sprintf("%q: %v", text, err)}
@@ -82,7 +122,12 @@ func (p *patterns) add(option string, texts []string) (span, error) {
 			return span{}, &OptionError{Option: option, Msg: fmt.Sprintf("more than %d path segments in all patterns together", maxSegments),
 				Next: "join patterns with * and **"}
 		}
-		p.enter(&p.start, at)
+		start := &p.start
+		if name != "" {
+			p.scopes = append(p.scopes, scope{name: name, text: text})
+			start = &p.scopes[len(p.scopes)-1].start
+		}
+		p.enter(start, at)
 	}
 	return span{first, len(p.texts)}, nil
 }
@@ -99,7 +144,7 @@ func parseSegment(seg string) (segment, error) {
 			return segment{}, fmt.Errorf("~ stands before neither 0 nor 1; write ~0 for ~ and ~1 for /")
 		}
 	}
-	return segment{text: strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)}, nil
+	return segment{text: unescape(seg)}, nil
 }
 
 // enter adds position i, and what ** lets through without a segment.

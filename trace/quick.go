@@ -3,7 +3,8 @@ package trace
 import "bytes"
 
 // quick finds out whether two lines are equal without parsing them. Its yes is
-// certain; its no only says that the lines need a closer look.
+// certain, and counts what the parser would; its no only says that the lines
+// need a closer look.
 type quick struct {
 	pats    *patterns
 	ignored []int  // by pattern: differences of the current line
@@ -11,6 +12,8 @@ type quick struct {
 	idB     []byte
 	unsure  bool   // a no was for want of knowing
 	items   []item // members of the objects that are matched by key
+	exact   bool   // inside of what is left out: only equal is equal
+	loose   *loose // nil without --only, --tolerance and --rename
 }
 
 type item struct {
@@ -21,13 +24,37 @@ type item struct {
 // equalLines compares two entries. ignored holds the counts when it says yes.
 func (q *quick) equalLines(a, b []byte) bool {
 	clear(q.ignored)
-	q.items, q.unsure = q.items[:0], false
+	q.items, q.unsure, q.exact = q.items[:0], false, false
 	a, b = bytes.Trim(a, " \t\r"), bytes.Trim(b, " \t\r")
-	return len(a) > 0 && len(b) > 0 && q.equal(a, b, q.pats.start)
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	if q.loose == nil {
+		return q.equal(a, b, q.pats.begin(a))
+	}
+	return q.looseLines(a, b)
+}
+
+// count adds what a yes left out.
+func (q *quick) count(out *tally) {
+	for i := range out.ignored {
+		out.ignored[i] += q.ignored[i]
+	}
+	if l := q.loose; l != nil {
+		for i := range out.tolerated {
+			out.tolerated[i] += l.tolerated[i]
+		}
+		out.outside += l.left
+		out.renamed += l.names.take()
+	}
 }
 
 func (q *quick) equal(a, b []byte, s state) bool {
-	if bytes.Equal(a, b) {
+	if q.looksInside() {
+		if q.loose.names != nil && a[0] != '{' && a[0] != '[' {
+			return q.renamed(a, b, s)
+		}
+	} else if bytes.Equal(a, b) {
 		return true
 	}
 	switch {
@@ -42,8 +69,12 @@ func (q *quick) equal(a, b []byte, s state) bool {
 	}
 	same, known := equalNumbers(a, b)
 	q.unsure = q.unsure || !known
-	return same
+	return same || known && q.near(a, b, s)
 }
+
+// looksInside reports whether equal bytes are to be walked through: a renaming
+// learns from them.
+func (q *quick) looksInside() bool { return q.loose != nil && q.loose.names != nil && !q.exact }
 
 // no is the answer when something is beyond this walk.
 func (q *quick) no() bool {
@@ -62,21 +93,44 @@ func (q *quick) equalStrings(a, b []byte) bool {
 }
 
 // child compares two values one step further, unless a pattern leaves them out.
-func (q *quick) child(a, b []byte, s state) bool {
+func (q *quick) child(key, a, b []byte, s state) bool {
 	if p := q.pats.match(s); p >= 0 {
-		if !q.equal(a, b, state{}) {
+		if !q.exactly(a, b) {
 			q.ignored[p]++
 		}
 		return !q.unsure
 	}
-	return q.equal(a, b, s)
+	if q.loose == nil || q.exact {
+		return q.equal(a, b, s)
+	}
+	return q.looseChild(key, a, b, s)
+}
+
+// exactly compares without any pattern or option.
+func (q *quick) exactly(a, b []byte) bool {
+	before := q.exact
+	q.exact = true
+	same := q.equal(a, b, state{})
+	q.exact = before
+	return same
 }
 
 func (q *quick) equalObjects(a, b []byte, s state) bool {
 	wa, wb := walk(a), walk(b)
-	for {
+	walkAll := q.looksInside()
+	for end := prefixLen(a, b); ; { // as far as a[end], b goes on like a
+		was := wa.i
 		ka, va, okA := wa.member()
-		kb, vb, okB := wb.member()
+		var kb, vb []byte
+		var okB bool
+		if okA && wa.i < end {
+			if wb.i += wa.i - was; !walkAll {
+				continue
+			}
+			kb, vb, okB = ka, va, okA
+		} else {
+			kb, vb, okB = wb.member()
+		}
 		switch {
 		case wa.bad || wb.bad:
 			return q.no()
@@ -85,8 +139,14 @@ func (q *quick) equalObjects(a, b []byte, s state) bool {
 		case !okA || !okB || !bytes.Equal(ka, kb):
 			return q.equalByKey(&wa, &wb, item{ka, va, !okA}, item{kb, vb, !okB}, s)
 		}
-		if !q.child(va, vb, q.pats.key(s, ka)) {
+		if !q.child(ka, va, vb, q.pats.key(s, ka)) {
 			return false
+		}
+		if wa.i >= end {
+			n := prefixLen(a[wa.i:], b[wb.i:])
+			if end = wa.i + n; !walkAll && end == len(a) && wb.i+n == len(b) {
+				return true
+			}
 		}
 	}
 }
@@ -132,7 +192,7 @@ func (q *quick) takeItem(base, end int, a item, s state) bool {
 	for i := base; i < end; i++ {
 		if it := &q.items[i]; !it.used && bytes.Equal(it.key, a.key) {
 			it.used = true
-			return q.child(a.val, it.val, q.pats.key(s, a.key))
+			return q.child(a.key, a.val, it.val, q.pats.key(s, a.key))
 		}
 	}
 	return q.leaveOut(a.key, s)
@@ -143,15 +203,18 @@ func (q *quick) leaveOut(key []byte, s state) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		return q.no()
 	}
-	p := q.pats.match(q.pats.key(s, key))
-	if p < 0 {
-		return false
+	next := q.pats.key(s, key)
+	if p := q.pats.match(next); p >= 0 {
+		q.ignored[p]++
+		return true
 	}
-	q.ignored[p]++
-	return true
+	return q.loose != nil && !q.exact && q.leftOutside(next)
 }
 
 func (q *quick) equalArrays(a, b []byte, s state) bool {
+	if q.loose != nil && !q.exact && !q.loose.byPlace(a, b, s) {
+		return q.no()
+	}
 	wa, wb := walk(a), walk(b)
 	for i := 0; ; i++ {
 		va, okA := wa.element()
@@ -162,131 +225,8 @@ func (q *quick) equalArrays(a, b []byte, s state) bool {
 		if !okA || !okB {
 			return okA == okB
 		}
-		if !q.child(va, vb, q.pats.index(s, i)) {
+		if !q.child(nil, va, vb, q.pats.index(s, i)) {
 			return false
 		}
-	}
-}
-
-// equalNumbers compares two scalars that are spelled differently and no strings.
-// It does not know what is no plain number, such as one with a long exponent.
-func equalNumbers(a, b []byte) (same, known bool) {
-	x, okA := parseDecimal(a)
-	y, okB := parseDecimal(b)
-	if !okA || !okB {
-		return false, isWord(a) && (okB || isWord(b)) || okA && isWord(b)
-	}
-	return x.neg == y.neg && x.exp == y.exp && x.n == y.n && x.same(&y), true
-}
-
-func isWord(b []byte) bool {
-	return string(b) == "null" || string(b) == "true" || string(b) == "false"
-}
-
-// A decimal is a number without allocation: n digits of text, from the first
-// that is not zero to the last that is not, the point left out, times 10^exp.
-type decimal struct {
-	neg  bool
-	n    int
-	exp  int
-	text []byte // from the first to the last such digit, the point still in it
-}
-
-func (d *decimal) same(o *decimal) bool {
-	i, j := 0, 0
-	for range d.n {
-		if d.text[i] == '.' {
-			i++
-		}
-		if o.text[j] == '.' {
-			j++
-		}
-		if d.text[i] != o.text[j] {
-			return false
-		}
-		i++
-		j++
-	}
-	return true
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func digits(b []byte, i int) int {
-	for i < len(b) && isDigit(b[i]) {
-		i++
-	}
-	return i
-}
-
-func parseDecimal(b []byte) (d decimal, ok bool) {
-	i := 0
-	if i < len(b) && b[i] == '-' {
-		d.neg = true
-		i++
-	}
-	start := i
-	i = digits(b, i)
-	whole := i - start
-	if whole == 0 || whole > 1 && b[start] == '0' {
-		return d, false
-	}
-	frac := 0
-	if i < len(b) && b[i] == '.' {
-		end := digits(b, i+1)
-		if frac = end - i - 1; frac == 0 {
-			return d, false
-		}
-		i = end
-	}
-	if d.exp, ok = parseExponent(b[i:]); !ok {
-		return d, false
-	}
-	d.trim(b[start:i], frac)
-	return d, true
-}
-
-func parseExponent(b []byte) (exp int, ok bool) {
-	if len(b) == 0 {
-		return 0, true
-	}
-	if b[0] != 'e' && b[0] != 'E' {
-		return 0, false
-	}
-	neg, i := false, 1
-	if i < len(b) && (b[i] == '+' || b[i] == '-') {
-		neg = b[i] == '-'
-		i++
-	}
-	if n := len(b) - i; n == 0 || n > 9 || digits(b, i) != len(b) {
-		return 0, false
-	}
-	for _, c := range b[i:] {
-		exp = exp*10 + int(c-'0')
-	}
-	if neg {
-		exp = -exp
-	}
-	return exp, true
-}
-
-// trim takes the zeros at both ends off the digits, and the point with them.
-func (d *decimal) trim(text []byte, frac int) {
-	for len(text) > 0 && (text[0] == '0' || text[0] == '.') {
-		text = text[1:]
-	}
-	d.exp -= frac
-	for len(text) > 0 && (text[len(text)-1] == '0' || text[len(text)-1] == '.') {
-		if text[len(text)-1] == '0' {
-			d.exp++
-		}
-		text = text[:len(text)-1]
-	}
-	d.text, d.n = text, len(text)
-	if bytes.IndexByte(text, '.') >= 0 {
-		d.n--
-	}
-	if d.n == 0 {
-		*d = decimal{} // every zero is one zero
 	}
 }

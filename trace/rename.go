@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,23 +12,54 @@ import (
 // A renamer pairs the values of two runs that have another name in each: every
 // value of the baseline with one of the other run, and the other way round.
 type renamer struct {
-	classes []func(key, text string) bool
+	classes []nameClass
+	byKey   map[string]bool   // whether a class names a key, of the keys seen
 	there   map[string]string // of the baseline's value: the other run's
 	back    map[string]string
-	fresh   int // pairs of different values since take
+	fresh   int      // pairs of different values since take
+	added   []string // keys of there since begin
+}
+
+// A nameClass tells values by the key that leads to them, or by their text.
+type nameClass struct {
+	byKey  func(key string) bool  // nil: by none
+	byText func(text []byte) bool // nil: by none
 }
 
 func newRenamer(names []string) *renamer {
 	if len(names) == 0 {
 		return nil
 	}
-	r := &renamer{there: map[string]string{}, back: map[string]string{}}
+	r := &renamer{byKey: map[string]bool{}, there: map[string]string{}, back: map[string]string{}}
 	for _, n := range names {
 		if class, ok := renameClass(n); ok {
 			r.classes = append(r.classes, class)
 		}
 	}
 	return r
+}
+
+// begin starts what undo takes back.
+func (r *renamer) begin() {
+	if r != nil {
+		r.added = r.added[:0]
+	}
+}
+
+// undo forgets the pairs that were made since begin.
+func (r *renamer) undo() {
+	if r == nil {
+		return
+	}
+	for _, x := range r.added {
+		y := r.there[x]
+		if x != y {
+			r.fresh--
+		}
+		delete(r.there, x)
+		delete(r.back, y)
+	}
+	r.begin()
 }
 
 // take returns how many values were found renamed since the last call.
@@ -38,23 +70,28 @@ func (r *renamer) take() (n int) {
 	return n
 }
 
-// renameClass is a test for values by the key that leads to them and their text.
-func renameClass(name string) (func(key, text string) bool, bool) {
+func renameClass(name string) (nameClass, bool) {
 	switch name {
 	case "ids":
-		return func(key, text string) bool {
-			return slices.Contains(idKeys, key) || likeID(key) || strings.HasSuffix(key, "_ids") || strings.HasSuffix(key, "Ids") || isUUID(text)
-		}, true
+		return nameClass{func(key string) bool {
+			return slices.Contains(idKeys, key) || likeID(key) || strings.HasSuffix(key, "_ids") || strings.HasSuffix(key, "Ids")
+		}, isUUID}, true
 	case "tokens":
-		return func(key, _ string) bool { return endsLike(key, "token", "secret", "etag", "nonce", "signature") }, true
+		return nameClass{byKey: func(key string) bool { return endsLike(key, "token", "secret", "etag", "nonce", "signature") }}, true
 	case "cursors":
-		return func(key, _ string) bool {
+		return nameClass{byKey: func(key string) bool {
 			return endsLike(key, "cursor", "next", "next_page", "page_token", "pagetoken", "skiptoken", "after", "before")
-		}, true
+		}}, true
 	case "times":
-		return func(_, text string) bool { return isTime(text) }, true
+		return nameClass{byText: isTime}, true
 	}
-	return nil, false
+	return nameClass{}, false
+}
+
+// namedPaths are where a client says what it asks for: there a text may hold
+// names that nothing has shown yet.
+func namedPaths() []string {
+	return []string{"/request/path", "/normalized/params/path/*/**", "/request/input/*/**"}
 }
 
 func endsLike(key string, words ...string) bool {
@@ -62,14 +99,16 @@ func endsLike(key string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(key, w) })
 }
 
-func isUUID(s string) bool { return len(s) == 36 && shaped(s, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") }
+func isUUID(s []byte) bool {
+	return len(s) == 36 && shaped(s, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
+}
 
 // isTime tells a date and time of RFC 3339 by its form.
-func isTime(s string) bool {
+func isTime(s []byte) bool {
 	return len(s) >= 20 && len(s) <= 40 && shaped(s[:19], "dddd-dd-ddTdd:dd:dd")
 }
 
-func shaped(s, form string) bool {
+func shaped(s []byte, form string) bool {
 	for i := range len(form) {
 		c := s[i]
 		switch form[i] {
@@ -90,45 +129,86 @@ func shaped(s, form string) bool {
 	return true
 }
 
-// renamed reports whether a renaming explains two values; it learns one where a
-// value may have another name. x and y are their texts.
+// renamed reports whether a renaming deals with two values: it explains them, or
+// the difference is added. x and y are their texts.
 func (c *comparer) renamed(x, y string, a, b *canon.Value, s state) bool {
 	r := c.names
 	if r == nil || c.opts == nil {
 		return false
 	}
-	mayRename := c.pats.matchIn(s, c.pats.rename) >= 0 || slices.ContainsFunc(r.classes, func(f func(string, string) bool) bool {
-		return f(c.key, x) && f(c.key, y)
-	})
-	if mayRename {
-		if r.pair(x, y) {
-			return true
-		}
+	switch r.explains(c.pats, s, []byte(c.key), []byte(x), []byte(y)) {
+	case nameHolds:
+		return true
+	case nameConflicts:
 		c.note = r.conflict(x, y)
 		c.add(ValueChanged, a, b)
 		c.note = ""
-		return true // said already
+		return true
 	}
-	return x != y && (r.parts(x, y, c.inPath()))
+	return false
 }
 
-// inPath reports whether the value is a path that the client asked for: its
-// segments may be names that nothing has shown yet.
-func (c *comparer) inPath() bool {
-	p := string(c.path)
-	return p == "/request/path" || strings.HasPrefix(p, "/normalized/params/path/") || strings.HasPrefix(p, "/request/input/")
+// A naming is what a renaming says of two values.
+type naming int
+
+const (
+	nameUnknown   naming = iota // nothing
+	nameHolds                   // they are one value
+	nameConflicts               // one of them stands for another one elsewhere
+)
+
+// explains looks at two texts under a key, and learns from them where a value
+// may have another name.
+func (r *renamer) explains(p *patterns, s state, key, x, y []byte) naming {
+	if p.matchIn(s, p.rename) >= 0 || r.keyNamed(key) || r.textsNamed(x, y) {
+		if r.pair(x, y) {
+			return nameHolds
+		}
+		return nameConflicts
+	}
+	if !bytes.Equal(x, y) && r.parts(x, y, p.matchIn(s, p.learn) >= 0) {
+		return nameHolds
+	}
+	return nameUnknown
+}
+
+// manyKeys bounds the keys whose class is remembered.
+const manyKeys = 4096
+
+func (r *renamer) keyNamed(key []byte) bool {
+	named, known := r.byKey[string(key)]
+	if !known {
+		text := string(key)
+		named = slices.ContainsFunc(r.classes, func(c nameClass) bool { return c.byKey != nil && c.byKey(text) })
+		if len(r.byKey) < manyKeys {
+			r.byKey[text] = named
+		}
+	}
+	return named
+}
+
+// textsNamed reports whether one class names both texts.
+func (r *renamer) textsNamed(x, y []byte) bool {
+	for _, c := range r.classes {
+		if c.byText != nil && c.byText(x) && c.byText(y) {
+			return true
+		}
+	}
+	return false
 }
 
 // pair holds two values for one under two names, unless one has another partner.
-func (r *renamer) pair(x, y string) bool {
-	if to, ok := r.there[x]; ok {
-		return to == y
+func (r *renamer) pair(x, y []byte) bool {
+	if to, ok := r.there[string(x)]; ok {
+		return to == string(y)
 	}
-	if _, ok := r.back[y]; ok {
+	if _, ok := r.back[string(y)]; ok {
 		return false
 	}
-	r.there[x], r.back[y] = y, x
-	if x != y {
+	from, to := string(x), string(y)
+	r.there[from], r.back[to] = to, from
+	r.added = append(r.added, from)
+	if from != to {
 		r.fresh++
 	}
 	return true
@@ -148,19 +228,19 @@ func quoteShort(s string) string {
 // parts compares two texts that hold names, such as paths and links: what
 // stands between the names is equal, and each name is paired already, or may be
 // paired here when learn is set.
-func (r *renamer) parts(x, y string, learn bool) bool {
-	type names struct{ x, y string }
+func (r *renamer) parts(x, y []byte, learn bool) bool {
+	type names struct{ x, y []byte }
 	var found []names
-	for x != "" || y != "" {
+	for len(x) > 0 || len(y) > 0 {
 		i, j := nameLen(x), nameLen(y)
-		if nx, ny := x[:i], y[:j]; nx != ny {
+		if nx, ny := x[:i], y[:j]; !bytes.Equal(nx, ny) {
 			if i == 0 || j == 0 {
 				return false
 			}
 			found = append(found, names{nx, ny})
 		}
-		if x, y = x[i:], y[j:]; x == "" || y == "" {
-			if x != y {
+		if x, y = x[i:], y[j:]; len(x) == 0 || len(y) == 0 {
+			if len(x) != len(y) {
 				return false
 			}
 			break
@@ -171,7 +251,7 @@ func (r *renamer) parts(x, y string, learn bool) bool {
 		x, y = x[1:], y[1:]
 	}
 	for _, n := range found {
-		if to, known := r.there[n.x]; known && to == n.y {
+		if to, known := r.there[string(n.x)]; known && to == string(n.y) {
 			continue
 		}
 		if !learn || !r.pair(n.x, n.y) {
@@ -181,9 +261,9 @@ func (r *renamer) parts(x, y string, learn bool) bool {
 	return len(found) > 0
 }
 
-func nameLen(s string) int {
-	for i := range len(s) {
-		if c := s[i]; !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c < 0x80 {
+func nameLen(s []byte) int {
+	for i, c := range s {
+		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c < 0x80 {
 			return i
 		}
 	}

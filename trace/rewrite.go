@@ -43,7 +43,7 @@ func (r *Rewriter) Append(dst []byte, l Line) ([]byte, error) {
 	if from < 0 {
 		return dst, l.Check()
 	}
-	r.object(text, from, r.pats.start, true)
+	r.object(text, from, r.pats.begin(text), true)
 	if r.bad {
 		if err := l.Check(); err != nil {
 			return dst[:len(dst):len(dst)], err

@@ -1,6 +1,9 @@
 package trace
 
-import "bytes"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // The walk over JSON text in place. It checks only as much as it needs to find
 // where values end: what it calls equal is equal, whatever else it meets sends
@@ -15,18 +18,25 @@ func skipSpace(b []byte, i int) int {
 
 // skipString returns the end of the string literal at b[i], -1 without one.
 func skipString(b []byte, i int) int {
-	for k := i + 1; k < len(b); {
-		q := bytes.IndexByte(b[k:], '"')
-		if q < 0 {
-			return -1
+	k := i + 1
+	for k+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[k:])
+		m := same8(x, '"') | same8(x, '\\')
+		if m == 0 {
+			k += 8
+			continue
 		}
-		k += q
-		n := k - 1
-		for b[n] == '\\' { // stops at the opening quote at the latest
-			n--
+		if k += bits.TrailingZeros64(m) >> 3; b[k] == '"' {
+			return k + 1
 		}
-		if k++; (k-n)%2 == 0 {
-			return k
+		k += 2 // the backslash and what it escapes
+	}
+	for ; k < len(b); k++ {
+		switch b[k] {
+		case '"':
+			return k + 1
+		case '\\':
+			k++
 		}
 	}
 	return -1
@@ -53,24 +63,107 @@ func skipValue(b []byte, i int) int {
 	return k
 }
 
+// skipNested returns the end of the object or array at b[i], -1 without one. It
+// looks at 64 bytes at once: where quotes and brackets stand in them, as bits.
 func skipNested(b []byte, i int) int {
-	for depth := 0; i < len(b); {
-		switch b[i] {
-		case '"':
-			if i = skipString(b, i); i < 0 {
-				return -1
-			}
+	depth, inString, escaped := 0, uint64(0), uint64(0)
+	var last [64]byte
+	for ; i < len(b); i += 64 {
+		block := &last
+		if len(b)-i >= 64 {
+			block = (*[64]byte)(b[i:])
+		} else {
+			copy(last[:], b[i:])
+		}
+		var m marks
+		m.read(block)
+		if m.escapes|escaped != 0 {
+			escaped = m.escape(escaped)
+		}
+		in := insideOf(m.quotes) ^ inString
+		inString = uint64(int64(in) >> 63)
+		m.opens &^= in
+		m.closes &^= in
+		if n := bits.OnesCount64(m.closes); n < depth {
+			depth += bits.OnesCount64(m.opens) - n
 			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
+		}
+		for all := m.opens | m.closes; all != 0; all &= all - 1 {
+			at := bits.TrailingZeros64(all)
+			if m.opens>>at&1 != 0 {
+				depth++
+			} else if depth--; depth == 0 {
+				return i + at + 1
 			}
 		}
-		i++
 	}
 	return -1
+}
+
+// marks tell where 64 bytes hold what ends strings and values, a bit a byte.
+type marks struct{ quotes, escapes, opens, closes uint64 }
+
+func (m *marks) read(block *[64]byte) {
+	for k := 0; k < 64; k += 8 {
+		x := binary.LittleEndian.Uint64(block[k:])
+		bracket := x | 0x2020202020202020 // [ and ] become { and }
+		m.quotes |= gather(same8(x, '"')) << k
+		m.opens |= gather(same8(bracket, '{')) << k
+		m.closes |= gather(same8(bracket, '}')) << k
+		if e := same8(x, '\\'); e != 0 {
+			m.escapes |= gather(e) << k
+		}
+	}
+}
+
+// escape takes escaped quotes out. first is 1 when the first byte is escaped by
+// the block before; what it returns is that for the next block.
+func (m *marks) escape(first uint64) (next uint64) {
+	escaped := first
+	for left := m.escapes &^ first; left != 0; {
+		at := bits.TrailingZeros64(left)
+		if at == 63 {
+			next = 1
+			break
+		}
+		escaped |= 2 << at
+		left &^= 3 << at
+	}
+	m.quotes &^= escaped
+	return next
+}
+
+// insideOf has a bit for each byte from an opening quote to before its closing one.
+func insideOf(quotes uint64) uint64 {
+	for shift := 1; shift < 64; shift *= 2 {
+		quotes ^= quotes << shift
+	}
+	return quotes
+}
+
+// same8 has the highest bit of each of the eight bytes of x that is c.
+func same8(x uint64, c byte) uint64 {
+	const low = 0x7F7F7F7F7F7F7F7F
+	x ^= 0x0101010101010101 * uint64(c)
+	return ^((x&low + low) | x | low)
+}
+
+// gather collects the highest bits of eight bytes in the lowest byte.
+func gather(m uint64) uint64 { return (m >> 7) * 0x0102040810204080 >> 56 }
+
+// prefixLen is how many bytes a and b have in common at their start.
+func prefixLen(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)>>3
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // scalarByte marks what numbers, true, false and null are made of.
@@ -155,7 +248,7 @@ func (w *walker) element() (val []byte, ok bool) {
 }
 
 // lookup returns the value of a key of an object, nil when there is none. key
-// is a literal without escapes, quotes included.
+// is what stands between the quotes.
 func lookup(obj []byte, key string) []byte {
 	if len(obj) == 0 || obj[0] != '{' {
 		return nil
@@ -166,7 +259,7 @@ func lookup(obj []byte, key string) []byte {
 		if !ok {
 			return nil
 		}
-		if string(k) == key {
+		if string(k[1:len(k)-1]) == key {
 			return v
 		}
 	}

@@ -24,6 +24,7 @@ type Selector struct {
 type Filter struct {
 	conditions []condition
 	where      func(v *View) (bool, error)
+	names      *names // nil without exact tools and operations
 }
 
 type condition struct {
@@ -34,6 +35,7 @@ type condition struct {
 // Compile checks the selector's values. The error is an *OptionError.
 func (s *Selector) Compile() (*Filter, error) {
 	f := &Filter{where: s.Where}
+	f.expect(s)
 	f.texts("tool", s.Tool, (*View).Tool)
 	f.texts("operation", s.Operation, (*View).Operation)
 	if err := f.status(s.Status); err != nil {

@@ -63,39 +63,55 @@ func ratOf(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
+// A limit is a compiled tolerance.
+type limit struct {
+	amount     *big.Rat
+	relative   bool // amount is a part of the baseline's number
+	everywhere bool // it has no path
+}
+
 // near reports whether a tolerance covers two numbers that differ.
 func (c *comparer) near(x, y string, s state) bool {
 	if c.opts == nil || len(c.opts.Tolerance) == 0 || canon.NumberKey(x) == canon.NumberKey(y) {
 		return false
 	}
-	i := c.toleranceAt(s)
+	i := c.pats.nearBy(x, y, s)
+	if i >= 0 {
+		c.tolerated[i]++
+	}
+	return i >= 0
+}
+
+// nearBy is the tolerance that covers two different numbers under path s, -1
+// without one.
+func (p *patterns) nearBy(x, y string, s state) int {
+	i := p.toleranceAt(s)
 	if i < 0 {
-		return false
+		return -1
 	}
 	a, okA := ratOf(x)
 	b, okB := ratOf(y)
-	limit, relative, err := c.opts.Tolerance[i].amount()
-	if !okA || !okB || err != nil {
-		return false
+	if !okA || !okB {
+		return -1
 	}
-	if relative {
-		limit.Mul(limit, new(big.Rat).Abs(a))
+	most := p.limits[i].amount
+	if p.limits[i].relative {
+		most = new(big.Rat).Mul(most, new(big.Rat).Abs(a))
 	}
 	diff := new(big.Rat).Sub(a, b)
-	if diff.Abs(diff).Cmp(limit) > 0 {
-		return false
+	if diff.Abs(diff).Cmp(most) > 0 {
+		return -1
 	}
-	c.tolerated[i]++
-	return true
+	return i
 }
 
 // toleranceAt is the tolerance for a path: one that names it, else the one for
 // every number.
-func (c *comparer) toleranceAt(s state) int {
-	at := c.pats.matchIn(s, c.pats.within)
-	everywhere, named := -1, c.pats.within.from
-	for i := range c.opts.Tolerance {
-		if c.opts.Tolerance[i].Path == "" {
+func (p *patterns) toleranceAt(s state) int {
+	at := p.matchIn(s, p.within)
+	everywhere, named := -1, p.within.from
+	for i := range p.limits {
+		if p.limits[i].everywhere {
 			if everywhere < 0 {
 				everywhere = i
 			}
@@ -115,14 +131,22 @@ func compileOptions(o *DiffOptions, ignore []string) (*patterns, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, text := range o.Only {
+		if name, _ := cutScope(text); name != "" {
+			return nil, &OptionError{Option: "--only", Msg: fmt.Sprintf("found %q, want a JSON Pointer: it is for all calls", text),
+				Next: "filter the traces by operation first"}
+		}
+	}
 	if p.only, err = p.add("--only", o.Only); err != nil {
 		return nil, err
 	}
 	var within []string
 	for _, t := range o.Tolerance {
-		if _, _, err := t.amount(); err != nil {
+		amount, relative, err := t.amount()
+		if err != nil {
 			return nil, err
 		}
+		p.limits = append(p.limits, limit{amount, relative, t.Path == ""})
 		if t.Path != "" {
 			within = append(within, t.Path)
 		}
@@ -132,13 +156,16 @@ func compileOptions(o *DiffOptions, ignore []string) (*patterns, error) {
 	}
 	var paths []string
 	for _, r := range o.Rename {
-		if strings.HasPrefix(r, "/") {
+		if _, pointer := cutScope(r); strings.HasPrefix(pointer, "/") {
 			paths = append(paths, r)
 		} else if _, ok := renameClass(r); !ok {
 			return nil, &OptionError{Option: "--rename", Msg: fmt.Sprintf("found %q, want a JSON Pointer, ids, tokens, cursors or times", r)}
 		}
 	}
-	p.rename, err = p.add("--rename", paths)
+	if p.rename, err = p.add("--rename", paths); err != nil || len(o.Rename) == 0 {
+		return p, err
+	}
+	p.learn, err = p.add("--rename", namedPaths())
 	return p, err
 }
 

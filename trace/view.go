@@ -16,24 +16,42 @@ type View struct {
 	keys  [][]byte // quotes included
 	vals  [][]byte
 	ended bool // the object is read to its end
-	tool  named
-	op    named
+	memo  [memos]named
 }
 
-// A named text is decoded once: many conditions ask for it.
+// What a view decodes once a line, since many conditions ask for it.
+const (
+	memoTool = iota
+	memoOperation
+	memoStatus
+	memoCode
+	memoKind
+	memoMethod
+	memoPath
+	memoPrincipal
+	memoTenant
+	memos
+)
+
+// A named text is decoded once.
 type named struct {
 	text  string
 	known bool
 }
 
-func (n *named) of(v *View, key string) string {
+// set decodes a literal; the text of the line before saves an allocation.
+func (n *named) set(got []byte) {
+	again := len(got) == len(n.text)+2 && got[0] == '"' && string(got[1:len(got)-1]) == n.text && bytes.IndexByte(got, '\\') < 0
+	if !again {
+		n.text = textOf(got)
+	}
+	n.known = true
+}
+
+func (v *View) once(memo int, find func(v *View) []byte) string {
+	n := &v.memo[memo]
 	if !n.known {
-		got := v.Get(key)
-		again := len(got) == len(n.text)+2 && got[0] == '"' && string(got[1:len(got)-1]) == n.text && bytes.IndexByte(got, '\\') < 0
-		if !again { // the text of the line before saves an allocation
-			n.text = textOf(got)
-		}
-		n.known = true
+		n.set(find(v))
 	}
 	return n.text
 }
@@ -44,7 +62,9 @@ func (v *View) Reset(line []byte) {
 	v.keys, v.vals = v.keys[:0], v.vals[:0]
 	v.done, v.ended = len(v.text) == 0 || v.text[0] != '{', false
 	v.w = walk(v.text)
-	v.tool.known, v.op.known = false, false
+	for i := range v.memo {
+		v.memo[i].known = false
+	}
 }
 
 // Text is the whole entry.
@@ -78,7 +98,7 @@ func (v *View) Bad() bool { return v.done && !v.ended }
 func (v *View) At(keys ...string) []byte {
 	val := v.Get(keys[0])
 	for _, k := range keys[1:] {
-		val = lookup(val, `"`+k+`"`)
+		val = lookup(val, k)
 	}
 	return val
 }
@@ -88,25 +108,29 @@ func (v *View) Pointer(pointer string) []byte {
 	if pointer == "" {
 		return v.text
 	}
-	var val []byte
-	for i, seg := range strings.Split(pointer[1:], "/") {
-		seg = strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)
-		if i == 0 {
-			val = v.Get(seg)
-		} else {
-			val = step1(val, seg)
-		}
-		if val == nil {
-			return nil
-		}
+	seg, rest, more := strings.Cut(pointer[1:], "/")
+	val := v.Get(unescape(seg))
+	for more && val != nil {
+		seg, rest, more = strings.Cut(rest, "/")
+		val = step1(val, unescape(seg))
 	}
 	return val
+}
+
+// unescape reads a segment of a JSON Pointer.
+func unescape(seg string) string {
+	if strings.IndexByte(seg, '~') < 0 {
+		return seg
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)
 }
 
 // step1 goes one segment into a value.
 func step1(val []byte, seg string) []byte {
 	if len(val) == 0 || val[0] != '[' {
-		return lookup(val, string(canon.AppendString(nil, seg)))
+		var buf [64]byte
+		lit := canon.AppendString(buf[:0], seg)
+		return lookup(val, string(lit[1:len(lit)-1]))
 	}
 	n, size := parseSeq([]byte(seg))
 	if size != len(seg) || size == 0 || size > 1 && seg[0] == '0' {
@@ -125,47 +149,72 @@ func step1(val []byte, seg string) []byte {
 }
 
 // Tool is the tool, "" when no operation was found.
-func (v *View) Tool() string { return v.tool.of(v, "tool") }
+func (v *View) Tool() string {
+	return v.once(memoTool, func(v *View) []byte { return v.Get("tool") })
+}
 
 // Operation is the operation's id, "" when none was found.
-func (v *View) Operation() string { return v.op.of(v, "operationId") }
+func (v *View) Operation() string {
+	return v.once(memoOperation, func(v *View) []byte { return v.Get("operationId") })
+}
 
 // Status is the HTTP status as text, "" in process.
-func (v *View) Status() string { return string(v.Get("status")) }
+func (v *View) Status() string {
+	n := &v.memo[memoStatus]
+	if !n.known {
+		if got := v.Get("status"); string(got) != n.text {
+			n.text = string(got)
+		}
+		n.known = true
+	}
+	return n.text
+}
 
 // Code is the error code of the result, "" of a success.
-func (v *View) Code() string { return textOf(v.At("result", "error", "code")) }
+func (v *View) Code() string {
+	return v.once(memoCode, func(v *View) []byte { return v.At("result", "error", "code") })
+}
 
 // Kind is what the provider was asked for: "list", "read", "mutation"; "" when
 // it was not asked.
-func (v *View) Kind() string { return textOf(v.At("normalized", "kind")) }
+func (v *View) Kind() string {
+	return v.once(memoKind, func(v *View) []byte { return v.At("normalized", "kind") })
+}
 
 // Method and Path are what was asked over HTTP, "" in process.
-func (v *View) Method() string { return textOf(v.At("request", "method")) }
+func (v *View) Method() string {
+	return v.once(memoMethod, func(v *View) []byte { return v.At("request", "method") })
+}
 
 // Path is the path that was asked, "" in process.
-func (v *View) Path() string { return textOf(v.At("request", "path")) }
+func (v *View) Path() string {
+	return v.once(memoPath, func(v *View) []byte { return v.At("request", "path") })
+}
 
 // Principal is who called: as the provider was told, else as the request says.
-func (v *View) Principal() string { return v.who("principal", "id", "x-anvil-principal") }
+func (v *View) Principal() string {
+	return v.once(memoPrincipal, func(v *View) []byte { return v.who("principal", "id", "x-anvil-principal") })
+}
 
 // Tenant is for whom the call was made, found like Principal.
-func (v *View) Tenant() string { return v.who("tenantId", "", "x-anvil-tenant") }
+func (v *View) Tenant() string {
+	return v.once(memoTenant, func(v *View) []byte { return v.who("tenantId", "", "x-anvil-tenant") })
+}
 
-func (v *View) who(key, id, header string) string {
+func (v *View) who(key, id, header string) []byte {
 	val := v.At("normalized", key)
 	if id != "" {
-		val = lookup(val, `"`+id+`"`)
+		val = lookup(val, id)
 	}
 	if val == nil {
 		val = v.At("request", "headers", header)
 	}
 	if val == nil {
-		if val = v.At("request", "context", key); id != "" && lookup(val, `"`+id+`"`) != nil {
-			val = lookup(val, `"`+id+`"`)
+		if val = v.At("request", "context", key); id != "" && lookup(val, id) != nil {
+			val = lookup(val, id)
 		}
 	}
-	return textOf(val)
+	return val
 }
 
 // Describe names the call for a report: "call 3: tickets_get, GET /tickets/T-1".

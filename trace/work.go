@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -88,8 +87,6 @@ type batch struct {
 	spans [][4]int // of a and b in buf
 	buf   []byte
 	out   tally
-	err   error
-	done  chan struct{}
 }
 
 // batchSize is how much text a batch gathers before a worker gets it, in bytes.
@@ -100,7 +97,7 @@ var batches = sync.Pool{New: func() any { return new(batch) }}
 
 func newBatch() *batch {
 	b := batches.Get().(*batch)
-	*b = batch{steps: b.steps[:0], spans: b.spans[:0], buf: b.buf[:0], done: make(chan struct{})}
+	*b = batch{steps: b.steps[:0], spans: b.spans[:0], buf: b.buf[:0]}
 	return b
 }
 
@@ -122,55 +119,29 @@ func (b *batch) add(st step) {
 // compare runs the steps that produce emits through the workers and adds up what
 // they find, in order. The sum does not depend on the number of workers.
 func (d *differ) compare(ctx context.Context, j job, room int, produce func(emit func(step) error) error) (*tally, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	jobs, order := make(chan *batch), make(chan *batch, 2*d.workers)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer close(jobs)
-	for range d.workers {
-		wg.Go(func() {
-			w := newWorker(d, j)
-			for b := range jobs {
-				w.run(b)
-				close(b.done)
-			}
-		})
-	}
 	sum := d.newTally(room)
-	collected := make(chan error, 1)
-	go func() { collected <- collect(ctx, cancel, order, sum) }()
-	err := feed(ctx, jobs, order, produce)
-	close(order)
-	return sum, firstCause(<-collected, err)
+	p := pipeline[*batch]{
+		workers: d.workers,
+		worker:  func() func(*batch) error { return newWorker(d, j).run },
+		collect: func(b *batch) error {
+			sum.merge(&b.out)
+			b.free()
+			return nil
+		},
+	}
+	return sum, p.run(ctx, func(emit func(*batch) error) error { return inBatches(emit, produce) })
 }
 
-// firstCause prefers what a worker found to the end of work it brought about.
-func firstCause(found, feeding error) error {
-	if found != nil && !errors.Is(found, context.Canceled) {
-		return found
-	}
-	if feeding != nil {
-		return feeding
-	}
-	return found
-}
-
-func feed(ctx context.Context, jobs, order chan<- *batch, produce func(emit func(step) error) error) error {
+// inBatches puts steps together to batches.
+func inBatches(emit func(*batch) error, produce func(emit func(step) error) error) error {
 	cur := newBatch()
 	flush := func() error {
 		if len(cur.steps) == 0 {
 			return nil
 		}
-		for _, ch := range []chan<- *batch{order, jobs} {
-			select {
-			case ch <- cur:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+		full := cur
 		cur = newBatch()
-		return nil
+		return emit(full)
 	}
 	err := produce(func(st step) error {
 		cur.add(st)
@@ -185,23 +156,6 @@ func feed(ctx context.Context, jobs, order chan<- *batch, produce func(emit func
 	return flush()
 }
 
-func collect(ctx context.Context, cancel func(), order <-chan *batch, sum *tally) error {
-	for b := range order {
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if b.err != nil {
-			cancel()
-			return b.err
-		}
-		sum.merge(&b.out)
-		b.free()
-	}
-	return nil
-}
-
 // A worker compares the steps of one batch after the other.
 type worker struct {
 	d *differ
@@ -211,19 +165,22 @@ type worker struct {
 }
 
 func newWorker(d *differ, j job) *worker {
-	return &worker{d: d, job: j, quick: quick{pats: j.pats, ignored: make([]int, j.pats.ignores)}, names: newRenamer(d.opts.Rename)}
+	names := newRenamer(d.opts.Rename)
+	return &worker{d: d, job: j, names: names,
+		quick: quick{pats: j.pats, ignored: make([]int, j.pats.ignores), loose: newLoose(d, j, names)}}
 }
 
-func (w *worker) run(b *batch) {
+func (w *worker) run(b *batch) error {
 	b.out = *w.d.newTally(w.d.opts.Max)
 	for i, st := range b.steps {
 		s := b.spans[i]
 		st.a.text, st.b.text = b.buf[s[0]:s[1]], b.buf[s[2]:s[3]]
 		b.out.same += st.same
-		if b.err = w.step(st, &b.out); b.err != nil {
-			return
+		if err := w.step(st, &b.out); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 func (w *worker) step(st step, out *tally) error {
@@ -232,11 +189,10 @@ func (w *worker) step(st step, out *tally) error {
 	if !hasA && !hasB {
 		return nil // the count of equal pairs at the end
 	}
-	if hasA && hasB && !st.moved && !w.d.opts.Bytes && w.names == nil && w.quickly(st) {
+	w.names.begin()
+	if hasA && hasB && !st.moved && !w.d.opts.Bytes && !w.d.opts.parseAll && w.quickly(st) {
 		out.same++
-		for i := range out.ignored {
-			out.ignored[i] += w.quick.ignored[i]
-		}
+		w.quick.count(out)
 		return nil
 	}
 	return w.closely(st, hasA, hasB, out)
@@ -299,7 +255,7 @@ func (w *worker) pair(st step, a, b *canon.Value, c Call, out *tally) error {
 	if w.byCall {
 		cmp.idA, cmp.idB = a.Get("requestId").Text(), b.Get("requestId").Text()
 	}
-	keys := cmp.entries(a, b)
+	keys := cmp.entries(a, b, w.pats.begin(st.a.text))
 	if cmp.bytes {
 		cmp.spelling(a, b, st.a.text, st.b.text)
 	}

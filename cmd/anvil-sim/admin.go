@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/sim/surface"
@@ -24,7 +25,21 @@ func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler,
 	}
 	admin := &surface.Admin{Token: token, Reset: st.reset, Health: st.health}
 	if o.trace != "" {
-		admin.Trace = o.copyTrace
+		var resetAt atomic.Int64 // in the trace file
+		resetAt.Store(o.traceStart)
+		admin.Reset = func(ctx context.Context) error {
+			err := st.reset(ctx)
+			if err == nil {
+				resetAt.Store(sizeOf(o.trace))
+			}
+			return err
+		}
+		admin.Trace = func(w io.Writer, all bool) error {
+			if all {
+				return copyFrom(w, o.trace, o.traceStart)
+			}
+			return copyFrom(w, o.trace, resetAt.Load())
+		}
 	}
 	if st.db != nil {
 		admin.State = func(w http.ResponseWriter, r *http.Request) {
@@ -36,14 +51,14 @@ func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler,
 	return admin.Wrap(handler), nil
 }
 
-// copyTrace writes what this run has appended to the trace file.
-func (o *serveOptions) copyTrace(w io.Writer) error {
-	f, err := os.Open(o.trace)
+// copyFrom writes a file from an offset on.
+func copyFrom(w io.Writer, path string, offset int64) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.Seek(o.traceStart, io.SeekStart); err != nil {
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
 	_, err = io.Copy(w, f)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
 )
 
@@ -31,4 +33,16 @@ func contractError(path, from string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %s does not exist, want a bundle directory, an air.yaml or air.json, or an API description", from, path)
+}
+
+// loadContract loads a contract, or compiles an API description in memory.
+func loadContract(path, approve string) (*air.Document, error) {
+	file, text, err := air.ReadText(path)
+	if err != nil {
+		return nil, err
+	}
+	if compile.IsDescription(text) {
+		return compile.Document(path, approve)
+	}
+	return air.Parse(file, text)
 }

@@ -14,6 +14,7 @@ import (
 
 type diffOptions struct {
 	format string
+	json   bool
 	limit  int
 	compare.Options
 }
@@ -29,7 +30,7 @@ content is equal. The exit code is 0 when it is equal, 1 when it differs, 2 when
 could not be compared.`,
 		Example: `  anvil-sim fixtures diff expected.db state.db
   anvil-sim fixtures diff --ignore updated_at --table orders before.db after.db
-  anvil-sim fixtures diff --format json before.db after.db`,
+  anvil-sim fixtures diff --json before.db after.db > diff.json`,
 		Args: cli.Args("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withFixture(args[0], func(a *fixture.DB) error {
@@ -39,6 +40,8 @@ could not be compared.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "text or json")
+	f.BoolVar(&o.json, "json", false, "the same as --format json")
+	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	f.IntVar(&o.limit, "limit", 20, "differing rows to show a table, 0 for all")
 	f.StringArrayVar(&o.Tables, "table", nil, "compare this table alone (repeatable)")
 	f.StringArrayVar(&o.Ignore, "ignore", nil, "a column that may differ: column or table.column (repeatable)")
@@ -47,6 +50,9 @@ could not be compared.`,
 
 func (o *diffOptions) run(ctx context.Context, w io.Writer, a, b *fixture.DB) (err error) {
 	var equal bool
+	if o.json {
+		o.format = "json"
+	}
 	switch o.format {
 	case "text":
 		v := compare.NewText(w, o.limit)

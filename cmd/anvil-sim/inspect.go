@@ -50,18 +50,6 @@ description, which is compiled in memory. --operation tells all about some of th
 	return cmd
 }
 
-// loadContract loads a contract, or compiles an API description in memory.
-func loadContract(path, approve string) (*air.Document, error) {
-	is, err := compile.IsDescription(path)
-	if err != nil {
-		return nil, err
-	}
-	if is {
-		return compile.Document(path, approve)
-	}
-	return air.Load(path)
-}
-
 func chooseRows(rows []compile.Row, ids []string, unserved bool) ([]compile.Row, error) {
 	var all []string
 	for _, r := range rows {

@@ -44,6 +44,7 @@ type serveOptions struct {
 	adminToken string
 	strict     bool
 	slowMS     int
+	pprof      string
 	fixture    fixtureFlags
 
 	hard       context.Context // ends with a second signal
@@ -120,6 +121,7 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.adminToken, "admin-token", "", "token that control requests must carry; needed beyond the loopback interface (default $ANVIL_ADMIN_TOKEN)")
 	f.BoolVar(&o.cors, "cors", false, "let browsers of any origin call the server")
 	f.BoolVar(&o.strict, "graphql-strict", false, "execute GraphQL documents: every root field, literals, fragments, selection sets, validation")
+	f.StringVar(&o.pprof, "pprof", "", "serve profiles of the program (net/http/pprof) on this loopback HOST:PORT")
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
 	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
@@ -173,6 +175,11 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	var release func()
 	o.hard, release = untilSecondSignal(ctx)
 	defer release()
+	stopPprof, err := o.servePprof()
+	if err != nil {
+		return err
+	}
+	defer stopPprof()
 	var sink sim.TraceSink
 	if o.trace != "" {
 		o.traceStart = sizeOf(o.trace)

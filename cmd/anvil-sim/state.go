@@ -113,15 +113,16 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 // load loads the contract. An API description is compiled in memory, when
 // --approve says what of it may be served.
 func (o *serveOptions) load(path, from string) (*air.Document, error) {
-	is, err := compile.IsDescription(path)
-	switch {
-	case err != nil:
+	file, text, err := air.ReadText(path)
+	if err != nil {
 		return nil, contractError(path, from, err)
+	}
+	switch is := compile.IsDescription(text); {
 	case !is && o.approve != "":
 		return nil, cli.WithHint(fmt.Errorf("--approve is for API descriptions, and %s is a contract", path),
 			"run 'anvil-sim approve' to approve operations of a bundle")
 	case !is:
-		return air.Load(path)
+		return air.Parse(file, text)
 	case o.approve == "":
 		return nil, cli.WithHint(fmt.Errorf("%s is an API description, in which nothing is approved yet", path),
 			"--approve all serves everything in it, --approve reads what only reads",

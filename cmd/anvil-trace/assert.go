@@ -98,6 +98,7 @@ func (f *assertFlags) set(cmd *cobra.Command) (*assert.Set, error) {
 		}
 		for _, op := range doc.Operations {
 			facts.Operations = append(facts.Operations, op.ID)
+			facts.Tools = append(facts.Tools, op.ToolName)
 		}
 	}
 	if f.diff != "" {

@@ -60,7 +60,7 @@ func validate(t *testing.T, s *jsonschema.Schema, text string) error {
 // The examples of the guides are read by the programs and by their schemas.
 func TestDocumentedRules(t *testing.T) {
 	text := block(t, "../../docs/trace-rules.md", "yaml", "schema: "+assert.Schema)
-	set, err := assert.New(assert.Facts{Operations: []string{"tickets.list"}, State: "3b1f", Changed: []string{}})
+	set, err := assert.New(assert.Facts{Operations: []string{"tickets.list", "tickets.get", "tickets.create", "tickets.update"}, State: "3b1f", Changed: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

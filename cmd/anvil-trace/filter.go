@@ -22,6 +22,9 @@ tool, request, result, status, response, ...) and code, kind, principal, tenant,
 method, path and write. A call without what the expression asks for is not
 chosen; when that is so for every call, it is an error.
 
+A tool or operation that no call has at all is an error, since it is likely
+misspelled; tickets.delete* is none, whether such calls are there or not.
+
 Exit codes: 0 done, also when no call is chosen; 2 could not run.`
 
 const filterExample = `  anvil-trace filter run.jsonl --status 4xx,5xx
@@ -128,11 +131,7 @@ func runFilter(cmd *cobra.Command, s cli.Streams, f *filterFlags, files []string
 	out, n := bufio.NewWriterSize(s.Out, 256<<10), 0
 	var buf []byte
 	for _, file := range files {
-		_, err := trace.Each(cmd.Context(), input(s, file), f.run, func(ln trace.Line, v *trace.View) error {
-			ok, err := filter.Match(v)
-			if err != nil || ok == f.invert {
-				return err
-			}
+		_, err := trace.Select(cmd.Context(), input(s, file), f.run, filter, f.invert, func(ln trace.Line, v *trace.View) error {
 			n++
 			switch {
 			case f.count:
@@ -156,7 +155,10 @@ func runFilter(cmd *cobra.Command, s cli.Streams, f *filterFlags, files []string
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the calls: %w", err)
 	}
-	return where.err()
+	if err := where.err(); err != nil {
+		return err
+	}
+	return filter.Unknown()
 }
 
 // pointers are the JSON Pointers of fields: a key, or keys joined by slashes.

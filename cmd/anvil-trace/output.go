@@ -6,7 +6,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/internal/wholefile"
@@ -25,7 +29,28 @@ func writeTo(s cli.Streams, file string, fill func(w io.Writer) error) error {
 	}
 	var set wholefile.Set
 	defer removeOnSignal(s, &set)()
-	return set.Write(file, fill)
+	return set.Write(file, func(w io.Writer) error { return compressed(w, file, fill) })
+}
+
+// compressed compresses what fill writes, as the name of the file says. The same
+// text gives the same bytes.
+func compressed(w io.Writer, file string, fill func(w io.Writer) error) error {
+	var z io.WriteCloser
+	switch filepath.Ext(file) {
+	case ".gz":
+		z = gzip.NewWriter(w)
+	case ".zst":
+		var err error
+		if z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	default:
+		return fill(w)
+	}
+	if err := fill(z); err != nil {
+		return err
+	}
+	return z.Close()
 }
 
 // removeOnSignal sees to it that a signal leaves no half-written file behind. The

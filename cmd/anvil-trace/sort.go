@@ -48,5 +48,5 @@ func newSort(s cli.Streams) *cobra.Command {
 
 // addOut adds --out.
 func addOut(cmd *cobra.Command, out *string) {
-	cmd.Flags().StringVarP(out, "out", "o", "", "write to `FILE`, whole or not at all, instead of standard output")
+	cmd.Flags().StringVarP(out, "out", "o", "", "write to `FILE`, whole or not at all, instead of standard output; .gz and .zst are compressed")
 }

@@ -185,6 +185,9 @@ func (b *bundle) members0(n node, skip func(key string) bool) *api.Value {
 		members = append(members, canon.Member{Key: m.Key, Value: out})
 	}
 	members, changed := normalise(members)
+	if b.r.v2 {
+		changed = choiceOfItems(members) || changed
+	}
 	if same && !changed {
 		return n.v
 	}
@@ -260,6 +263,24 @@ func (b *bundle) discriminator(n node) *api.Value {
 		}
 	}
 	return n.v.With("mapping", canon.NewObject(members...))
+}
+
+// choiceOfItems reads the items of no array that are a list as what converters
+// mean by it: a choice, which Swagger 2.0 has no word for.
+func choiceOfItems(members []canon.Member) bool {
+	at := -1
+	for i, m := range members {
+		switch {
+		case m.Key == "type" || m.Key == "anyOf":
+			return false
+		case m.Key == "items" && m.Value.Is(canon.Array) && len(m.Value.Elems()) > 0:
+			at = i
+		}
+	}
+	if at >= 0 {
+		members[at].Key = "anyOf"
+	}
+	return at >= 0
 }
 
 // normalise turns a type list of 3.1 with null in it, and the x-nullable of

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // A preparedShape is a shape as it is searched for.
@@ -53,7 +55,7 @@ func named(text []byte, secret func(normal string) bool) []span {
 		i := at + k
 		at = i + 1
 		name := nameBefore(text, i)
-		if name == "" || !secret(normal(name)) {
+		if name == "" || !secret(secretname.Normal(name)) {
 			continue
 		}
 		if from, to, ok := valueAfter(text, i); ok {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/internal/ndjson"
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // A FileFinding is a finding in a file.
@@ -169,7 +170,7 @@ func (w *fileWalk) scalar(path []string, name, text string) {
 	}
 	vault := NewVault(0)
 	s := &Scrubber{w.rules, vault, w.detector}
-	n := normal(name)
+	n := secretname.Normal(name)
 	switch {
 	case slices.Contains(path, "headers"):
 		s.field(n, text)

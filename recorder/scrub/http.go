@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // Boundary replaces the random boundary of a multipart body.
@@ -24,7 +26,7 @@ func (s *Scrubber) Header(h http.Header) http.Header {
 		values := h[name]
 		list := make([]string, len(values))
 		for i, v := range values {
-			list[i] = s.field(normal(name), v)
+			list[i] = s.field(secretname.Normal(name), v)
 		}
 		out[s.String(name)] = list
 	}
@@ -178,7 +180,7 @@ func (s *Scrubber) pairs(text []byte) []byte {
 			continue
 		}
 		plainName, plain := unescape(name), unescape(value)
-		n := normal(plainName)
+		n := secretname.Normal(plainName)
 		clean := plain
 		switch {
 		case s.rules.steadyQuery[n]:
@@ -211,7 +213,7 @@ func (s *Scrubber) Form(form url.Values) url.Values {
 	out := make(url.Values, len(form))
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		values := form[name]
-		n := normal(name)
+		n := secretname.Normal(name)
 		list := make([]string, len(values))
 		for i, v := range values {
 			switch {
@@ -273,7 +275,7 @@ func (s *Scrubber) part(p []byte) []byte {
 			kind = strings.TrimSpace(value)
 		}
 	}
-	switch n := normal(name); {
+	switch n := secretname.Normal(name); {
 	case s.rules.steadyQuery[n]:
 		content = steadyValue(content)
 	case s.rules.secretParam(n) && len(content) > 0:

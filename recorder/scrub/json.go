@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // json scrubs JSON in place: what is not replaced keeps its spelling. Ok is false
@@ -91,7 +92,7 @@ func (w *jsonWalk) object(path []string) {
 		w.space()
 		w.at++ // :
 		w.space()
-		w.value(append(path, name), name, w.s.rules.secretField(normal(name)))
+		w.value(append(path, name), name, w.s.rules.secretField(secretname.Normal(name)))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // Rules are what a project adds to the built-in rules. The zero value adds nothing.
@@ -95,7 +97,7 @@ func (r *Rules) Prepare() (err error) {
 func set(names []string) map[string]bool {
 	m := map[string]bool{}
 	for _, n := range names {
-		m[normal(n)] = true
+		m[secretname.Normal(n)] = true
 	}
 	return m
 }
@@ -165,13 +167,17 @@ func (r *Rules) secretPath(path []string) bool   { return follows(r.json, path) 
 func (r *Rules) volatilePath(path []string) bool { return follows(r.steadyJSON, path) }
 
 // secretField tells it of the normal name of a JSON member or form field.
-func (r *Rules) secretField(n string) bool { return r.fields[n] || secretNormal(n) && !r.keep[n] }
-
-func (r *Rules) secretParam(n string) bool {
-	return r.query[n] || r.fields[n] || secretQuery(n) && !r.keep[n]
+func (r *Rules) secretField(n string) bool {
+	return r.fields[n] || secretname.Anywhere(n) && !r.keep[n]
 }
 
-func (r *Rules) secretHeader(n string) bool { return r.headers[n] || secretHeader(n) && !r.keep[n] }
+func (r *Rules) secretParam(n string) bool {
+	return r.query[n] || r.fields[n] || secretname.Query(n) && !r.keep[n]
+}
+
+func (r *Rules) secretHeader(n string) bool {
+	return r.headers[n] || secretname.Header(n) && !r.keep[n]
+}
 
 func (r *Rules) allows(value string) bool {
 	return slices.ContainsFunc(r.allow, func(re *regexp.Regexp) bool { return re.MatchString(value) })

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/secretname"
 )
 
 // A Finding is a value that looks like a secret.
@@ -54,7 +55,7 @@ func (s *Scrubber) ScanHeader(place string, h http.Header) (found []Finding) {
 			at := place + "." + name
 			if f := s.ScanText(at, []byte(v)); len(f) > 0 {
 				found = append(found, f...)
-			} else if s.rules.secretHeader(normal(name)) {
+			} else if s.rules.secretHeader(secretname.Normal(name)) {
 				found = append(found, s.scanNamed(at, name, v)...)
 			}
 		}
@@ -65,7 +66,7 @@ func (s *Scrubber) ScanHeader(place string, h http.Header) (found []Finding) {
 
 // scanNamed judges the value of a telling name.
 func (s *Scrubber) scanNamed(place, name, value string) []Finding {
-	if redacted(value) || s.rules.allows(value) || s.rules.keep[normal(name)] {
+	if redacted(value) || s.rules.allows(value) || s.rules.keep[secretname.Normal(name)] {
 		return nil
 	}
 	bare := value

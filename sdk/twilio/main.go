@@ -1,5 +1,5 @@
 // Command twilio drives twilio/twilio-go, unmodified, against the simulator:
-// paging to the end, fetch, update with a form body, an error.
+// paging to the end, fetch, create and update with form bodies, delete, an error.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "twilio:", err)
 		os.Exit(1)
 	}
-	fmt.Println("twilio-go: list with paging, fetch, update and error agree")
+	fmt.Println("twilio-go: list with paging, fetch, create, update, delete and error agree")
 }
 
 // toSimulator sends what the library would send to its vendor to the simulator.
@@ -63,6 +63,19 @@ func run(base string) error {
 	changed, err := api.UpdateService(*got.Sid, (&verify.UpdateServiceParams{}).SetFriendlyName("Renamed & more").SetCodeLength(9))
 	if err != nil || *changed.FriendlyName != "Renamed & more" || changed.CodeLength != 9 {
 		return fmt.Errorf("update: %+v, %w", changed, err)
+	}
+	made, err := api.CreateService((&verify.CreateServiceParams{}).SetFriendlyName("Größe 8").SetCodeLength(8))
+	if err != nil || made.Sid == nil || seen[*made.Sid] || made.CodeLength != 8 {
+		return fmt.Errorf("create: %+v, %w", made, err)
+	}
+	if got, err = api.FetchService(*made.Sid); err != nil || *got.FriendlyName != "Größe 8" {
+		return fmt.Errorf("fetch of what was created: %+v, %w", got, err)
+	}
+	if err := api.DeleteService(*made.Sid); err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	if services, err = api.ListService(params); err != nil || len(services) != 7 {
+		return fmt.Errorf("list after create and delete: %d services, want 7; %w", len(services), err)
 	}
 	// The library takes the status from the vendor's error body, which a fixture
 	// database does not know; that it fails is what can be asked.

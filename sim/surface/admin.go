@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -25,8 +27,9 @@ type Admin struct {
 	// Reset puts everything behind the calls back to its first state. No call
 	// runs meanwhile.
 	Reset func(ctx context.Context) error
-	// Trace writes the lines of this run. Nil: there is no trace.
-	Trace func(w io.Writer) error
+	// Trace writes the lines since the last reset, or all lines of this run. Nil:
+	// there is no trace.
+	Trace func(w io.Writer, all bool) error
 	// State answers GET /__anvil/state with the present state behind the calls.
 	// Nil: there is none to give.
 	State http.HandlerFunc
@@ -37,9 +40,11 @@ type Admin struct {
 // Wrap serves the control endpoints, and everything else from next:
 //
 //	POST /__anvil/reset   back to the first state; 204
-//	GET  /__anvil/trace   the trace lines of this run
+//	GET  /__anvil/trace   the trace lines since the last reset; ?all=1: of this run
 //	GET  /__anvil/state   the present state behind the calls
 //	GET  /__anvil/health  what is served
+//
+// Where GET is answered, HEAD is too.
 func (a *Admin) Wrap(next http.Handler) http.Handler {
 	var calls sync.RWMutex // held for writing while everything is reset
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +58,11 @@ func (a *Admin) Wrap(next http.Handler) http.Handler {
 			adminError(w, http.StatusForbidden, why)
 			return
 		}
-		switch r.Method + " " + strings.TrimPrefix(r.URL.Path, AdminPrefix) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		switch method + " " + strings.TrimPrefix(r.URL.Path, AdminPrefix) {
 		case "POST reset":
 			calls.Lock()
 			defer calls.Unlock()
@@ -63,7 +72,7 @@ func (a *Admin) Wrap(next http.Handler) http.Handler {
 			}
 			w.WriteHeader(http.StatusNoContent)
 		case "GET trace":
-			a.trace(w)
+			a.trace(w, r)
 		case "GET state":
 			a.state(w, r)
 		case "GET health":
@@ -83,13 +92,18 @@ func (a *Admin) state(w http.ResponseWriter, r *http.Request) {
 	a.State(w, r)
 }
 
-func (a *Admin) trace(w http.ResponseWriter) {
+func (a *Admin) trace(w http.ResponseWriter, r *http.Request) {
 	if a.Trace == nil {
 		adminError(w, http.StatusNotFound, "no trace is written; start with --trace FILE")
 		return
 	}
+	all, err := strconv.ParseBool(cmp.Or(r.URL.Query().Get("all"), "false"))
+	if err != nil {
+		adminError(w, http.StatusBadRequest, "all is 1 for every line of this run, or 0 for those since the last reset")
+		return
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	if err := a.Trace(w); err != nil {
+	if err := a.Trace(w, all); err != nil {
 		// The status is out; a cut answer is all that can tell.
 		panic(http.ErrAbortHandler)
 	}

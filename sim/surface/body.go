@@ -5,10 +5,8 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"strings"
 
@@ -24,6 +22,7 @@ const (
 	jsonBody
 	formBody
 	multipartBody
+	binaryBody // carried as base64
 )
 
 func bodyKindOf(contentType string) bodyKind {
@@ -34,8 +33,21 @@ func bodyKindOf(contentType string) bodyKind {
 		return formBody
 	case t == "multipart/form-data":
 		return multipartBody
+	case isBinaryType(t):
+		return binaryBody
 	}
 	return textBody
+}
+
+// isBinaryType tells content types whose bytes are no text.
+func isBinaryType(t string) bool {
+	switch t {
+	case "application/octet-stream", "application/pdf", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar",
+		"application/protobuf", "application/x-protobuf":
+		return true
+	}
+	family, _, _ := strings.Cut(t, "/")
+	return (family == "image" || family == "audio" || family == "video" || family == "font") && !strings.HasSuffix(t, "+xml")
 }
 
 // mediaType is the type of a content type, lower case, without parameters.
@@ -67,6 +79,10 @@ func (in *inbound) readBody(c *sim.Call) {
 			c.Input.Set("body", canon.AppendString(nil, in.utf8()))
 		}
 		return
+	case binaryBody:
+		if len(in.body) > 0 {
+			in.json = canon.AppendString(nil, base64.StdEncoding.EncodeToString(in.body))
+		}
 	case jsonBody:
 		if !blank(in.body) {
 			body := in.utf8()
@@ -78,7 +94,7 @@ func (in *inbound) readBody(c *sim.Call) {
 		}
 	case multipartBody:
 		if len(in.body) > 0 {
-			in.json, err = in.plan.multipart(in.one("Content-Type"), in.body)
+			in.json, err = in.plan.multipart(in.header.Get("Content-Type"), in.body)
 		}
 	}
 	if err != nil {
@@ -110,23 +126,23 @@ func (in *inbound) takeBody(c *sim.Call) {
 
 // utf8 is the body's text: ISO 8859-1 when the content type says so.
 func (in *inbound) utf8() []byte {
-	ct := in.one("Content-Type")
-	if !strings.Contains(ct, "charset") && !strings.Contains(ct, "CHARSET") {
-		return in.body
+	return textOf(in.one("Content-Type"), in.body)
+}
+
+// textOf is the UTF-8 of bytes with a content type.
+func textOf(contentType string, octets []byte) []byte {
+	if !strings.Contains(contentType, "charset") && !strings.Contains(contentType, "CHARSET") {
+		return octets
 	}
-	_, params, err := mime.ParseMediaType(ct)
+	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		return in.body
+		return octets
 	}
 	switch strings.ToLower(params["charset"]) {
 	case "iso-8859-1", "latin1", "windows-1252":
-		out := make([]byte, 0, len(in.body)+16)
-		for _, c := range in.body {
-			out = append(out, string(rune(c))...)
-		}
-		return out
+		return appendLatin1(make([]byte, 0, len(octets)+16), octets)
 	}
-	return in.body
+	return octets
 }
 
 // looseBody looks at a body that no operation declares, for the trace alone:
@@ -151,116 +167,6 @@ func blank(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// form reads application/x-www-form-urlencoded text: fields typed by their
-// schema, in order of first appearance. A repeated field is an array when it is
-// declared as one; of another, the last value counts. Nothing is split.
-func (p *plan) form(text string) sim.Raw {
-	var in sim.Input
-	for _, q := range parseQuery(text) {
-		if t := p.fieldTyping(q.name); t.kind == "array" {
-			in.Set(q.name, list(t.elem, q.values))
-		} else {
-			in.Set(q.name, scalar(t.kind, q.values[len(q.values)-1]))
-		}
-	}
-	return in.AppendJSON(nil)
-}
-
-func (p *plan) fieldTyping(name string) typing {
-	if p.op.Body.AnyCase {
-		name = strings.ToLower(name)
-	}
-	return p.typings[name]
-}
-
-// multipart reads multipart/form-data: a file, or a field declared as binary,
-// becomes base64; a JSON part is parsed; a text part is typed by its schema. A
-// repeated part is an array.
-func (p *plan) multipart(contentType string, body []byte) (sim.Raw, error) {
-	_, params, err := mime.ParseMediaType(contentType)
-	switch {
-	case contentType == "":
-		return nil, errors.New("the request has no Content-Type, and so no boundary")
-	case err != nil:
-		return nil, fmt.Errorf("the Content-Type cannot be read: %w", err)
-	case params["boundary"] == "":
-		return nil, errors.New("the Content-Type gives no boundary")
-	}
-	r := multipart.NewReader(bytes.NewReader(body), params["boundary"])
-	parts := map[string][]sim.Raw{}
-	var order []string
-	for {
-		part, err := r.NextRawPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		name := unescapePartName(part.FormName())
-		val, err := p.part(name, part)
-		if err != nil {
-			return nil, err
-		}
-		if parts[name] == nil {
-			order = append(order, name)
-		}
-		parts[name] = append(parts[name], val)
-	}
-	var in sim.Input
-	for _, name := range order {
-		vals := parts[name]
-		if len(vals) == 1 && p.fieldTyping(name).kind != "array" {
-			in.Set(name, vals[0])
-			continue
-		}
-		in.Set(name, sim.JoinArray(vals))
-	}
-	return in.AppendJSON(nil), nil
-}
-
-func (p *plan) part(name string, part *multipart.Part) (sim.Raw, error) {
-	content, err := io.ReadAll(part)
-	if err != nil {
-		return nil, err
-	}
-	t := p.fieldTyping(name)
-	_, isFile := dispositionFilename(part)
-	if isFile || t.binary {
-		return canon.AppendString(nil, base64.StdEncoding.EncodeToString(content)), nil
-	}
-	if isJSON(mediaType(part.Header.Get("Content-Type"))) {
-		if text, err := canon.AppendCompact(nil, content, canon.Lenient); err == nil {
-			return text, nil
-		}
-	}
-	kind := t.kind
-	if kind == "array" {
-		kind = t.elem
-	}
-	return scalar(kind, string(content)), nil
-}
-
-// dispositionFilename tells a file by the presence of a file name, an empty one
-// too.
-func dispositionFilename(part *multipart.Part) (string, bool) {
-	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-	if err != nil {
-		return "", false
-	}
-	name, ok := params["filename"]
-	return name, ok
-}
-
-// unescapePartName undoes the escapes that HTML's form encoding puts into a
-// part's name.
-func unescapePartName(name string) string {
-	if strings.IndexByte(name, '%') < 0 {
-		return name
-	}
-	return strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n", "%0d", "\r", "%0a", "\n").Replace(name)
 }
 
 // readBody reads a request's body, at most max bytes of it decoded. The refusal

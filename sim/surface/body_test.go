@@ -30,6 +30,8 @@ var forms = []struct{ text, want string }{
 	{"ids=1,2", `{"ids":["1,2"]}`},
 	{"title=a&title=b&x=1", `{"title":"b","x":"1"}`},
 	{"count=9007199254740993&10=a&2=b", `{"count":9007199254740993,"10":"a","2":"b"}`},
+	{`meta={"a":1.0}`, `{"meta":{"a":1.0}}`},
+	{`meta=[1]`, `{"meta":"[1]"}`},
 	{"&&=v&title", `{"":"v","title":""}`},
 	{"title=%ff%zz", `{"title":"` + "\uFFFD" + `%zz"}`},
 }
@@ -72,6 +74,12 @@ var multiparts = []struct {
 	{"no part", multipartType, "--BB--", `{}`},
 	{"no boundary", "multipart/form-data", "--BB--", `!gives no boundary`},
 	{"no content type", "", "--BB--", `!no Content-Type`},
+	{"text part in ISO 8859-1", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\nContent-Type: text/plain; charset=iso-8859-1\n\n\xe9\n--BB--", `{"title":"é"}`},
+	{"object as a text part", multipartType, "--BB\nContent-Disposition: form-data; name=\"meta\"\n\n{\"a\": 1.0}\n--BB--", `{"meta":{"a":1.0}}`},
+	{"no object as a text part", multipartType, "--BB\nContent-Disposition: form-data; name=\"meta\"\n\n[1]\n--BB--", `{"meta":"[1]"}`},
+	{"no boundary in the body", multipartType, "junk", `!the closing boundary --BB-- is missing`},
+	{"ends after a boundary", multipartType, "--BB\n", `!`},
+	{"ends before the last boundary", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\n\nx\n--BB\n", `!`},
 	{"cut", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\n\nx", `!`},
 }
 

@@ -17,7 +17,8 @@ import (
 // Only the first line of a request is looked at, and only where a request is
 // known to begin: on a new connection, and after net/http has gone idle or
 // reads a single byte to watch for the next request. A client that pipelines
-// gets net/http's answer for a bad target in the middle of a pipeline.
+// gets net/http's answer for a bad target in the middle of a pipeline. HTTP/2 has
+// no request line: there a bad target ends its stream.
 
 // maxRequestLine is how much of a request line is held back to see its end.
 const maxRequestLine = maxHeaderBytes
@@ -50,6 +51,13 @@ func rawTarget(r *http.Request) string {
 	return r.URL.RequestURI()
 }
 
+// overTLS reports whether a request came by a TLS connection that is hidden from
+// net/http.
+func overTLS(r *http.Request) bool {
+	c, ok := r.Context().Value(connKey{}).(*targetConn)
+	return ok && c.tls
+}
+
 type targetListener struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -63,6 +71,8 @@ func (l *targetListener) Accept() (net.Conn, error) {
 
 type targetConn struct {
 	net.Conn
+
+	tls bool // Conn is a TLS connection, which net/http does not see
 
 	mu       sync.Mutex
 	fresh    bool   // a request begins with the next byte from the network

@@ -138,6 +138,7 @@ func (g *graphqlEndpoint) execute(ctx context.Context, in *inbound, q *graphqlQu
 		}
 		r := g.bindings[f.Binding].request(in, f.Variables)
 		shown, id := g.call(ctx, r.shown, r.call(seq, g.h.sim), func(out *sim.Outcome) sim.Raw {
+			out.Warnings = append(out.Warnings, ignoredArguments(f)...)
 			part := answerField(f, r, &out.Result)
 			all.join(part)
 			if e := out.Result.Error; e != nil && len(req.Fields) == 1 && isErrorsBody(e.Body) {
@@ -161,6 +162,14 @@ func (g *graphqlEndpoint) execute(ctx context.Context, in *inbound, q *graphqlQu
 	}
 	resp.status = 200
 	return &resp, requestID
+}
+
+// ignoredArguments says which arguments below a root field changed nothing.
+func ignoredArguments(f *graphql.Field) (warnings []string) {
+	for _, name := range f.Ignored() {
+		warnings = append(warnings, "GraphQL argument '"+name+"' was ignored: only arguments of root fields are known.")
+	}
+	return warnings
 }
 
 // answerField is a root field's part of the response: the value with its

@@ -90,6 +90,10 @@ func TestGraphQLStrict(t *testing.T) {
 			`{"data":{"repository":{"name":"anvil"}}}`},
 		{"relay pages", query(`{ issues(repo: "r", first: 1) { nodes { id } pageInfo { hasNextPage endCursor } } }`),
 			`{"data":{"issues":{"nodes":[{"id":"I1"}],"pageInfo":{"hasNextPage":true,"endCursor":"c2"}}}}`},
+		{"a page's info has Relay's type", query(`{ issues(repo: "r") { __typename nodes { __typename } pageInfo { __typename } } repository(owner: "o", name: "n") { pageInfo { __typename } } }`),
+			`{"data":{"issues":{"__typename":null,"nodes":[{"__typename":"Issue"}],"pageInfo":{"__typename":"PageInfo"}},"repository":{"pageInfo":null}}}`},
+		{"introspection", query("query IntrospectionQuery { __schema { queryType { name } types { ...T } } }\nfragment T on __Type { kind fields(includeDeprecated: true) { name } }"),
+			`{"errors":[{"message":"Introspection is not served: the contract binds operations and holds no GraphQL schema.","locations":[{"line":1,"column":28}],"extensions":{"code":"unsupported_operation"}}]}`},
 		{"the last relay page", query(`{ issues(repo: "r", after: "c2") { pageInfo { hasNextPage endCursor } } }`),
 			`{"data":{"issues":{"pageInfo":{"hasNextPage":false,"endCursor":null}}}}`},
 		{"the compiled document, an input that no argument carries",
@@ -155,6 +159,18 @@ func TestGraphQLStrictTrace(t *testing.T) {
 	}
 	if first, _, _ := strings.Cut(r.trace.String(), "\n"); !strings.Contains(first, `"request":{"method":"POST","path":"/","query":{},"headers":{},"body":`+body+`}`) {
 		t.Errorf("the first line lacks the request: %s", first)
+	}
+}
+
+// Arguments below a root field change nothing, and the trace says so.
+func TestGraphQLIgnoredArguments(t *testing.T) {
+	r := serveGraphQL(t, hub(t), answers(hubState), &surface.Options{GraphQLStrict: true})
+	r.do(t, "POST", "/", query(`{ repository(owner: "o", name: "n") { ...L labels(first: 1) { name } } } fragment L on Repository { owner { id(as: "x") } a: labels(first: 2, after: "c") { name } }`))
+	want := `"warnings":["GraphQL argument 'labels.first' was ignored: only arguments of root fields are known.",` +
+		`"GraphQL argument 'id.as' was ignored: only arguments of root fields are known.",` +
+		`"GraphQL argument 'labels.after' was ignored: only arguments of root fields are known."]`
+	if !strings.Contains(r.trace.String(), want) {
+		t.Errorf("trace %s, want %s", r.trace, want)
 	}
 }
 

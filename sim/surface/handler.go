@@ -89,14 +89,9 @@ type UnreachableError struct{ Operations []Unreachable }
 
 // Error implements error.
 func (e *UnreachableError) Error() string {
-	const most = 50 // more than a person reads, few enough for a terminal
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d operation(s) cannot be served over HTTP:", len(e.Operations))
-	for i, o := range e.Operations {
-		if i == most {
-			fmt.Fprintf(&b, "\n  and %d more", len(e.Operations)-most)
-			break
-		}
+	for _, o := range e.Operations {
 		fmt.Fprintf(&b, "\n  %s: %s", o.OperationID, o.Why)
 	}
 	return b.String()
@@ -208,7 +203,7 @@ func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 // originOf is the origin that links in an answer point to: the one that the
 // client called.
 func originOf(r *http.Request) string {
-	if r.TLS != nil {
+	if r.TLS != nil || overTLS(r) {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host

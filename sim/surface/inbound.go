@@ -53,9 +53,9 @@ func (in *inbound) one(name string) string {
 	case 0:
 		return ""
 	case 1:
-		return v[0]
+		return fromLatin1(v[0])
 	default:
-		return strings.Join(v, ", ")
+		return fromLatin1(strings.Join(v, ", "))
 	}
 }
 
@@ -90,8 +90,8 @@ func (in *inbound) readParams(c *sim.Call, pathValues []string) {
 		case "query":
 			val = p.query(&in.target)
 		case "header":
-			if vals := in.header[http.CanonicalHeaderKey(p.Name)]; len(vals) > 0 {
-				val = p.headerValue(strings.Join(vals, ", "))
+			if name := http.CanonicalHeaderKey(p.Name); len(in.header[name]) > 0 {
+				val = p.headerValue(in.one(name))
 			}
 		case "cookie":
 			val = p.cookie(in.header["Cookie"])
@@ -115,14 +115,14 @@ func cookieValues(headers []string, name string) (values []string) {
 	for _, h := range headers {
 		for part := range strings.SplitSeq(h, ";") {
 			n, v, ok := strings.Cut(part, "=")
-			if !ok || strings.TrimSpace(n) != name {
+			if !ok || fromLatin1(strings.TrimSpace(n)) != name {
 				continue
 			}
 			v = strings.TrimSpace(v)
 			if len(v) >= 2 && v[0] == '"' && v[len(v)-1] == '"' {
 				v = v[1 : len(v)-1]
 			}
-			values = append(values, v)
+			values = append(values, fromLatin1(v))
 		}
 	}
 	return values

@@ -11,9 +11,10 @@ import (
 type plan struct {
 	op       *sim.Operation
 	params   []paramPlan
-	template []string // parameter names in the path template's order
-	headers  []string // declared header parameters for the trace: as declared
-	secrets  map[string]bool
+	template []string        // parameter names in the path template's order
+	headers  []string        // declared header parameters for the trace: as declared
+	secrets  map[string]bool // header parameters that carry a credential, lower case
+	query    map[string]bool // declared query parameters: whether they carry a credential
 	body     bodyKind
 	fields   map[string]int    // body fields by wire name (lower case when they match in any case)
 	typings  map[string]typing // of form fields, by the same names
@@ -23,19 +24,21 @@ type plan struct {
 }
 
 func newPlan(op *sim.Operation, refs *air.Value) *plan {
-	p := &plan{op: op, secrets: map[string]bool{}, odata: op.SourceKind == "odata" || hasODataKnob(op)}
+	p := &plan{op: op, secrets: map[string]bool{}, query: map[string]bool{}, odata: op.SourceKind == "odata" || hasODataKnob(op)}
 	for _, d := range op.Params {
 		p.params = append(p.params, newParamPlan(d, refs))
-		if d.In == "header" && !credentialHeader(d.Name) {
+		switch {
+		case d.In == "query":
+			p.query[d.Name] = op.Secret(d)
+		case d.In == "header" && !credentialHeader(d.Name):
 			p.headers = append(p.headers, d.Name)
+			p.secrets[strings.ToLower(d.Name)] = op.Secret(d)
 		}
 	}
 	for _, s := range splitPath(op.Path) {
 		p.template = append(p.template, newSegment(s).names...)
 	}
-	if c := op.Auth.Carrier; c != nil {
-		p.secrets[strings.ToLower(c.Name)] = true
-	}
+	p.declareQuery()
 	if op.Body != nil {
 		p.planBody(op.Body, refs)
 	}
@@ -46,10 +49,34 @@ func newPlan(op *sim.Operation, refs *air.Value) *plan {
 	return p
 }
 
+// declareQuery adds the names in a query that are declared, but are no parameters:
+// of the pages, and the properties of an exploded object.
+func (p *plan) declareQuery() {
+	add := func(name string) {
+		if _, ok := p.query[name]; !ok {
+			p.query[name] = false
+		}
+	}
+	if pages := p.op.Pagination; pages != nil {
+		add(pages.CursorParam)
+		add(pages.PageSizeParam)
+	}
+	for _, d := range p.params {
+		if d.In == "query" && d.style == "form" && d.explode {
+			for _, name := range d.typ.order {
+				add(name)
+			}
+		}
+	}
+}
+
 // planBody keeps the declared fields by name, and how a form's fields are
 // typed: by the field, in a whole body by the schema's property.
 func (p *plan) planBody(b *air.Body, refs *air.Value) {
 	p.body = bodyKindOf(b.ContentType)
+	if p.op.Protocol() != air.HTTPJSON {
+		p.body = jsonBody // a facade speaks JSON, whatever the native messages are
+	}
 	p.fields, p.typings = map[string]int{}, map[string]typing{}
 	name := func(s string) string {
 		if b.AnyCase {

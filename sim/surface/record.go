@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/secretname"
 	"github.com/anvil-sim/anvil/sim"
 )
 
@@ -41,12 +42,13 @@ func (h *Handler) appendRequest(dst []byte, in *inbound) sim.Raw {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		secret := h.secretQuery(in.plan, q.name)
 		dst = append(canon.AppendString(dst, q.name), ':', '[')
 		for k, v := range q.values {
 			if k > 0 {
 				dst = append(dst, ',')
 			}
-			if h.secrets[q.name] {
+			if secret {
 				v = redacted
 			}
 			dst = canon.AppendString(dst, v)
@@ -58,6 +60,21 @@ func (h *Handler) appendRequest(dst []byte, in *inbound) sim.Raw {
 	dst = append(dst, `},"body":`...)
 	dst = in.appendBody(dst)
 	return append(dst, '}')
+}
+
+// secretQuery reports whether a query parameter's values are no trace's business:
+// it carries the credential of an operation, or nobody declares it and it is
+// called as secrets are.
+func (h *Handler) secretQuery(p *plan, name string) bool {
+	if h.secrets[name] {
+		return true
+	}
+	if p != nil {
+		if secret, declared := p.query[name]; declared {
+			return secret
+		}
+	}
+	return secretname.Query(secretname.Normal(name))
 }
 
 func (in *inbound) appendHeaders(dst []byte) []byte {
@@ -73,11 +90,10 @@ func (in *inbound) appendHeaders(dst []byte) []byte {
 	if in.plan != nil {
 		for _, name := range in.plan.headers {
 			low := strings.ToLower(name)
-			vals := in.header.Values(name)
-			if len(vals) == 0 || slices.Contains(written, low) {
+			if len(in.header.Values(name)) == 0 || slices.Contains(written, low) {
 				continue
 			}
-			value := strings.Join(vals, ", ")
+			value := in.one(http.CanonicalHeaderKey(name))
 			if in.plan.secrets[low] {
 				value = redacted
 			}
@@ -93,7 +109,7 @@ func (in *inbound) appendHeaders(dst []byte) []byte {
 	}
 	slices.Sort(own)
 	for _, name := range own {
-		add(strings.ToLower(name), strings.Join(in.header[name], ", "))
+		add(strings.ToLower(name), in.one(name))
 	}
 	return dst
 }

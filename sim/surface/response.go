@@ -136,7 +136,7 @@ func (r *response) write(w http.ResponseWriter, requestID string) {
 	h := w.Header()
 	h["X-Request-Id"] = []string{requestID}
 	for _, p := range r.headers {
-		h[p.Name] = []string{latin1(p.Value)}
+		h[p.Name] = []string{toLatin1(p.Value)}
 	}
 	if r.link != "" {
 		h["Link"] = []string{"<" + r.link + `>; rel="next"`}
@@ -145,7 +145,7 @@ func (r *response) write(w http.ResponseWriter, requestID string) {
 		h["X-Anvil-Miss"] = []string{r.miss}
 	}
 	if r.traceError != "" {
-		h["X-Anvil-Trace-Error"] = []string{latin1(r.traceError)}
+		h["X-Anvil-Trace-Error"] = []string{toLatin1(r.traceError)}
 	}
 	if r.status == http.StatusNoContent || r.status == http.StatusNotModified || r.status < 200 {
 		w.WriteHeader(max(r.status, 200))
@@ -158,23 +158,3 @@ func (r *response) write(w http.ResponseWriter, requestID string) {
 }
 
 var jsonType = []string{"application/json"}
-
-// latin1 is how a header value travels: ISO 8859-1, as the fetch standard's
-// byte strings do; what it cannot hold stays UTF-8.
-func latin1(s string) string {
-	ascii := true
-	for i := range len(s) {
-		ascii = ascii && s[i] < 0x80
-	}
-	if ascii {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for _, r := range s {
-		if r > 0xFF {
-			return s
-		}
-		b = append(b, byte(r))
-	}
-	return string(b)
-}

@@ -25,7 +25,7 @@ const (
 type Server struct {
 	listener net.Listener
 	http     *http.Server
-	tls      bool   // net/http sets its own TLSConfig, which so tells nothing
+	tls      bool
 	stop     func() // ends the calls in flight
 }
 
@@ -58,8 +58,12 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 	if err != nil {
 		return nil, err
 	}
-	if opts.TLS == nil {
+	config := opts.TLS
+	if config == nil {
 		l = &targetListener{l}
+	} else {
+		config = withProtocols(config)
+		l = newTLSListener(ctx, l, config.Clone())
 	}
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx))
 	return &Server{
@@ -67,7 +71,7 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 		listener: l,
 		tls:      opts.TLS != nil,
 		http: &http.Server{
-			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: opts.TLS,
+			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: config,
 			ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			ConnState: freshOnIdle, ConnContext: withConn,
 			BaseContext: func(net.Listener) context.Context { return context.WithValue(calls, callsKey{}, calls) },
@@ -95,13 +99,7 @@ func (s *Server) URL() string {
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.stop()
 	done := make(chan error, 1)
-	go func() {
-		if s.tls {
-			done <- s.http.ServeTLS(s.listener, "", "")
-			return
-		}
-		done <- s.http.Serve(s.listener)
-	}()
+	go func() { done <- s.http.Serve(s.listener) }()
 	select {
 	case err := <-done:
 		if errors.Is(err, http.ErrServerClosed) {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -62,26 +63,53 @@ type running struct {
 	trace *bytes.Buffer
 }
 
+// start serves the contract above; wrap, when not nil, goes around its handler.
 func start(t testing.TB, p answers, opts *surface.Options, wrap func(http.Handler) http.Handler) *running {
 	t.Helper()
-	doc, err := air.Parse("shop.yaml", []byte(contract))
+	r, h := handle(t, contract, opts, p)
+	if wrap != nil {
+		h = wrap(h)
+	}
+	r.listen(t, h, nil)
+	return r
+}
+
+// startContract serves a contract from a provider, nil for the built-in store.
+func startContract(t testing.TB, contract string, opts *surface.Options, p answers) *running {
+	t.Helper()
+	r, h := handle(t, contract, opts, p)
+	r.listen(t, h, nil)
+	return r
+}
+
+// handle makes the handler of a contract, and what its tests look at.
+func handle(t testing.TB, contract string, opts *surface.Options, p answers) (*running, http.Handler) {
+	t.Helper()
+	doc, err := air.Parse("c.yaml", []byte(contract))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &running{trace: &bytes.Buffer{}}
-	s, err := sim.New(doc, &sim.Options{Provider: p, Trace: trace.NewWriter(r.trace)})
+	core := &sim.Options{Trace: trace.NewWriter(r.trace)}
+	if p != nil {
+		core.Provider = p
+	}
+	s, err := sim.New(doc, core)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var h http.Handler
-	if h, err = surface.New(s, opts); err != nil {
+	h, err := surface.New(s, opts)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if wrap != nil {
-		h = wrap(h)
-	}
+	return r, h
+}
+
+// listen serves h on a socket until the test ends.
+func (r *running) listen(t testing.TB, h http.Handler, opts *surface.ServerOptions) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	server, err := surface.Listen(ctx, "127.0.0.1:0", h, nil)
+	server, err := surface.Listen(ctx, "127.0.0.1:0", h, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +122,6 @@ func start(t testing.TB, p answers, opts *surface.Options, wrap func(http.Handle
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return r
 }
 
 func (r *running) do(t testing.TB, method, path, body string, header ...string) (*http.Response, string) {
@@ -127,6 +154,22 @@ func TestUnparsableTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	r.sendUnparsable(t, conn)
+}
+
+// TestUnparsableTargetsOverTLS does the same by HTTPS, with HTTP/1.1.
+func TestUnparsableTargetsOverTLS(t *testing.T) {
+	r, config := startTLS(t)
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	r.sendUnparsable(t, conn)
+}
+
+func (r *running) sendUnparsable(t *testing.T, conn net.Conn) {
+	t.Helper()
 	in := bufio.NewReader(conn)
 	for i, tc := range []struct {
 		target, want string
@@ -219,22 +262,6 @@ func TestLinkHeader(t *testing.T) {
 	resp, body := r.do(t, "GET", "/u?q=a+b&after=1", "")
 	if want := "<" + r.url + `/u?q=a+b&after=n+x>; rel="next"`; resp.Header.Get("Link") != want || body != "[1]" {
 		t.Errorf("got %q and %s, want %q and [1]", resp.Header.Get("Link"), body, want)
-	}
-}
-
-func TestCORS(t *testing.T) {
-	r := start(t, echo, nil, surface.CORS)
-	resp, _ := r.do(t, "OPTIONS", "/u/7", "", "Origin", "https://app.example", "Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers", "content-type")
-	h := resp.Header
-	if resp.StatusCode != 204 || h.Get("Access-Control-Allow-Origin") != "https://app.example" || h.Get("Access-Control-Allow-Methods") != "PUT" || h.Get("Access-Control-Allow-Headers") != "content-type" {
-		t.Errorf("preflight: %d %v", resp.StatusCode, h)
-	}
-	resp, _ = r.do(t, "GET", "/u/7", "", "Origin", "https://app.example")
-	if got := resp.Header.Get("Access-Control-Expose-Headers"); got != "Content-Length, Content-Type, X-Request-Id" {
-		t.Errorf("exposed headers %q", got)
-	}
-	if n := strings.Count(r.trace.String(), "\n"); n != 1 {
-		t.Errorf("the trace has %d lines, want 1: a preflight is no call", n)
 	}
 }
 

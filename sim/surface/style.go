@@ -35,6 +35,9 @@ func newParamPlan(p *air.Param, refs *air.Value) paramPlan {
 	if p.Explode != nil {
 		pp.explode = *p.Explode
 	}
+	if pp.style == "deepObject" {
+		pp.typ = typingTo(deepTyped, p.Schema, refs)
+	}
 	return pp
 }
 
@@ -113,21 +116,6 @@ func keyed(parts []string) (pairs []named) {
 		}
 	}
 	return pairs
-}
-
-// deepObject reads name[prop]=value.
-func (p *paramPlan) deepObject(t *target) sim.Raw {
-	var pairs []named
-	for i := range t.query {
-		q := &t.query[i]
-		if rest, ok := strings.CutPrefix(q.name, p.Name+"["); ok && strings.HasSuffix(rest, "]") {
-			pairs = append(pairs, named{strings.TrimSuffix(rest, "]"), q.values})
-		}
-	}
-	if pairs == nil {
-		return nil
-	}
-	return p.typ.object(pairs)
 }
 
 // spreadObject reads an exploded form object: each declared property is a query

@@ -18,9 +18,10 @@ func schemaOf(t testing.TB, text string) *air.Value {
 }
 
 const (
-	ints = `{"type":"array","items":{"type":"integer"}}`
-	strs = `{"type":"array","items":{"type":"string"}}`
-	rgb  = `{"type":"object","properties":{"R":{"type":"integer"},"G":{"type":"integer"}}}`
+	ints   = `{"type":"array","items":{"type":"integer"}}`
+	strs   = `{"type":"array","items":{"type":"string"}}`
+	nested = `{"type":"object","properties":{"t":{"type":"array","items":{"type":"integer"}},"o":{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}}}}}`
+	rgb    = `{"type":"object","properties":{"R":{"type":"integer"},"G":{"type":"integer"}}}`
 )
 
 // Parameters by style and location, the examples of the OpenAPI specification
@@ -42,6 +43,19 @@ var styles = []struct {
 	{"deep object", "query", "deepObject", "", rgb, "c[R]=100&c%5BG%5D=200", `{"R":100,"G":200}`},
 	{"deep object with an array", "query", "deepObject", "", `{"type":"object","properties":{"t":{"type":"array","items":{"type":"integer"}}}}`, "c[t]=1&c[t]=2", `{"t":[1,2]}`},
 	{"spread object with an array", "query", "form", "true", `{"type":"object","properties":{"t":{"type":"array","items":{"type":"integer"}}}}`, "t=1", `{"t":[1]}`},
+	{"deep array in brackets", "query", "deepObject", "", nested, "c[t][]=1&c[t][]=2", `{"t":[1,2]}`},
+	{"deep array by places", "query", "deepObject", "", nested, "c[t][10]=3&c[t][2]=2&c[t][0]=1", `{"t":[1,2,3]}`},
+	{"deep array by words is an object", "query", "deepObject", "", nested, "c[t][x]=1", `{"t":{"x":"1"}}`},
+	{"object in an object", "query", "deepObject", "", nested, "c[o][n]=1&c[o][s]=1&c[o][z]=1", `{"o":{"n":1,"s":"1","z":"1"}}`},
+	{"undeclared objects", "query", "deepObject", "", nested, "c[x][y][z]=1&c[w][]=1", `{"x":{"y":{"z":"1"}},"w":["1"]}`},
+	{"deep null is a text", "query", "deepObject", "", nested, "c[o][n]=null", `{"o":{"n":"null"}}`},
+	{"value and properties of one name", "query", "deepObject", "", nested, "c[o]=1&c[o][n]=2", `{"o":{"n":2}}`},
+	{"malformed deep names are none", "query", "deepObject", "", nested, "c[a=1&c[a]x=1&c]a[=1&c[]=1&c[a][][b]=1&c[a[b]]=1&c=1&c[[a]]=1&C[a]=1&cc[a]=1", ``},
+	{"malformed deep names beside a good one", "query", "deepObject", "", nested, "c[o=1&c[t]=1", `{"t":[1]}`},
+	{"deeper than anybody means", "query", "deepObject", "", nested, "c[1][2][3][4][5][6][7][8][9]=1", ``},
+	{"null of a nullable number is a text", "query", "", "", `{"type":"integer","nullable":true}`, "c=null", `"null"`},
+	{"null of a type list is a text", "query", "", "", `{"type":["boolean","null"]}`, "c=null", `"null"`},
+	{"null in a list is a text", "query", "form", "false", `{"type":"array","items":{"type":"integer","nullable":true}}`, "c=1,null", `[1,"null"]`},
 	{"absent", "query", "form", "", ints, "d=1", ``},
 	{"absent deep object", "query", "deepObject", "", rgb, "c=1", ``},
 	{"empty value", "query", "", "", `{"type":"integer"}`, "c=", `""`},

@@ -13,24 +13,26 @@ type typing struct {
 	kind   string            // integer, number, boolean, array, object; else text
 	elem   string            // kind of an array's elements
 	binary bool              // the text is bytes: base64 in JSON
-	props  map[string]typing // of an object; their own properties are not read
+	props  map[string]typing // of an object
 	order  []string          // property names of an object, as declared
 }
 
 // typingOf reads a schema; refs resolves #/components/schemas names, and may be
-// nil.
-func typingOf(schema, refs *air.Value) typing {
+// nil. Of an object's properties it knows what they are, and no more.
+func typingOf(schema, refs *air.Value) typing { return typingTo(1, schema, refs) }
+
+// typingTo reads the properties of objects to a depth.
+func typingTo(depth int, schema, refs *air.Value) typing {
 	schema = resolve(schema, refs)
 	t := typing{kind: typeName(schema, refs), binary: isBinary(schema)}
-	switch t.kind {
-	case "array":
+	switch {
+	case t.kind == "array":
 		items := resolve(schema.Get("items"), refs)
 		t.elem, t.binary = typeName(items, refs), isBinary(items)
-	case "object":
+	case t.kind == "object" && depth > 0:
 		t.props = map[string]typing{}
 		for _, m := range air.Properties(schema) {
-			prop := resolve(m.Value, refs)
-			t.props[m.Key] = typing{kind: typeName(prop, refs), elem: typeName(resolve(prop.Get("items"), refs), refs)}
+			t.props[m.Key] = typingTo(depth-1, m.Value, refs)
 			t.order = append(t.order, m.Key)
 		}
 	}

@@ -21,12 +21,16 @@ func (w wording) String() string {
 	return w.LocalizedString(message.NewPrinter(language.English))
 }
 
-// request turns a schema as a contract has it into JSON Schema as a request is
-// checked by it.
-func request(schema *air.Value) any {
+// A translator turns schemas as a contract has them into JSON Schema as a
+// request is checked by it.
+type translator struct {
+	named *air.Value // the contract's schemas by name
+}
+
+func (t translator) request(schema *air.Value) any {
 	switch schema.Kind() {
 	case canon.Object:
-		return object(schema)
+		return t.object(schema)
 	case canon.Absent:
 		return true
 	}
@@ -58,10 +62,10 @@ func literal(v *air.Value) any {
 	return nil
 }
 
-func object(schema *air.Value) any {
+func (t translator) object(schema *air.Value) any {
 	out := make(map[string]any, len(schema.Members()))
 	for _, m := range schema.Members() {
-		if v, ok := keyword(schema, m.Key, m.Value); ok {
+		if v, ok := t.keyword(schema, m.Key, m.Value); ok {
 			out[m.Key] = v
 		}
 	}
@@ -73,25 +77,25 @@ func object(schema *air.Value) any {
 }
 
 // keyword translates one keyword; false leaves it out.
-func keyword(schema *air.Value, key string, v *air.Value) (any, bool) {
+func (t translator) keyword(schema *air.Value, key string, v *air.Value) (any, bool) {
 	switch key {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 		obj := map[string]any{}
 		for _, m := range v.Members() {
-			obj[m.Key] = request(m.Value)
+			obj[m.Key] = t.request(m.Value)
 		}
 		return obj, true
 	case "allOf", "anyOf", "oneOf", "prefixItems":
-		if branches, ok := discriminated(schema, key, v); ok {
-			return branches, true
+		if key == "anyOf" || key == "oneOf" {
+			return t.branches(schema, v), true
 		}
-		return schemas(v), true
+		return t.schemas(v), true
 	case "items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames",
 		"additionalProperties", "unevaluatedItems", "unevaluatedProperties":
 		if v.Is(canon.Array) {
-			return schemas(v), true
+			return t.schemas(v), true
 		}
-		return request(v), true
+		return t.request(v), true
 	case "$ref":
 		ref := v.Text()
 		if name, ok := strings.CutPrefix(ref, "#/components/schemas/"); ok {
@@ -108,10 +112,10 @@ func keyword(schema *air.Value, key string, v *air.Value) (any, bool) {
 	return literal(v), !strings.HasPrefix(key, "x-")
 }
 
-func schemas(v *air.Value) []any {
+func (t translator) schemas(v *air.Value) []any {
 	list := make([]any, 0, len(v.Elems()))
 	for _, e := range v.Elems() {
-		list = append(list, request(e))
+		list = append(list, t.request(e))
 	}
 	return list
 }
@@ -145,37 +149,3 @@ func bounds(out map[string]any, schema *air.Value) {
 func nullable(schema map[string]any) any {
 	return map[string]any{"anyOf": []any{map[string]any{"type": "null"}, schema}}
 }
-
-// discriminated picks the branch of a choice that the discriminator names: one
-// condition a branch, so that a fault inside it is named. A choice whose
-// branches are not all references, or that names none, stays as it is.
-func discriminated(schema *air.Value, key string, choice *air.Value) (any, bool) {
-	property := schema.Get("discriminator").Get("propertyName").Text()
-	if property == "" || key != "oneOf" && key != "anyOf" {
-		return nil, false
-	}
-	names := map[string][]any{}
-	for _, m := range schema.Get("discriminator").Get("mapping").Members() {
-		ref := refName(m.Value.Text())
-		names[ref] = append(names[ref], m.Key)
-	}
-	branches := []any{}
-	for _, b := range choice.Elems() {
-		ref := b.Get("$ref").Text()
-		if ref == "" {
-			return nil, false
-		}
-		values := names[refName(ref)]
-		if values == nil {
-			values = []any{refName(ref)}
-		}
-		branches = append(branches, map[string]any{
-			"required":   []any{property},
-			"properties": map[string]any{property: map[string]any{"enum": values}},
-			"allOf":      []any{request(b)},
-		})
-	}
-	return branches, true
-}
-
-func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

@@ -8,12 +8,9 @@
 package values
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +18,6 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -30,6 +26,8 @@ import (
 // A Checker checks values against the schemas of one contract. Schemas are
 // compiled on first use and kept; several goroutines may use one Checker.
 type Checker struct {
+	translator translator
+
 	mu       sync.Mutex
 	shared   any // the contract's schemas, ready for the compiler
 	compiled map[*air.Value]entry
@@ -42,13 +40,15 @@ type entry struct {
 
 // New makes the checker of a contract.
 func New(doc *air.Document) *Checker {
+	t := translator{doc.Schemas}
 	components := map[string]any{}
 	for _, m := range doc.Schemas.Members() {
-		components[m.Key] = request(m.Value)
+		components[m.Key] = t.request(m.Value)
 	}
 	return &Checker{
-		shared:   map[string]any{"components": map[string]any{"schemas": components}},
-		compiled: map[*air.Value]entry{},
+		translator: t,
+		shared:     map[string]any{"components": map[string]any{"schemas": components}},
+		compiled:   map[*air.Value]entry{},
 	}
 }
 
@@ -104,7 +104,7 @@ func (c *Checker) compile(schema *air.Value) (*jsonschema.Schema, error) {
 		jc.RegisterFormat(&jsonschema.Format{Name: name, Validate: check})
 	}
 	jc.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := errors.Join(jc.AddResource(sharedURL, c.shared), jc.AddResource(ownURL, request(schema))); err != nil {
+	if err := errors.Join(jc.AddResource(sharedURL, c.shared), jc.AddResource(ownURL, c.translator.request(schema))); err != nil {
 		return nil, err
 	}
 	return jc.Compile(ownURL)
@@ -206,104 +206,4 @@ func plain(v *canon.Value, at string) (tree any, fault string) {
 
 func escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-}
-
-// A finding is one fault at its place.
-type finding struct {
-	path []string
-	text string
-}
-
-// describe names the first fault in the order of places. The library walks
-// maps, so its own order is not one.
-func describe(e *jsonschema.ValidationError) string {
-	found := findings(nil, e)
-	slices.SortFunc(found, func(a, b finding) int {
-		return cmp.Or(slices.CompareFunc(a.path, b.path, compareTokens), cmp.Compare(a.text, b.text))
-	})
-	f := found[0]
-	if len(f.path) == 0 {
-		return f.text
-	}
-	var at strings.Builder
-	for _, token := range f.path {
-		at.WriteString("/" + escape(token))
-	}
-	return "at '" + at.String() + "': " + f.text
-}
-
-func compareTokens(a, b string) int {
-	x, errX := strconv.Atoi(a)
-	y, errY := strconv.Atoi(b)
-	if errX == nil && errY == nil {
-		return cmp.Compare(x, y)
-	}
-	return cmp.Compare(a, b)
-}
-
-// findings flattens an error to its leaves. What fails inside the branches of a
-// choice says less than that the choice failed.
-func findings(dst []finding, e *jsonschema.ValidationError) []finding {
-	switch k := e.ErrorKind.(type) {
-	case *kind.AnyOf, *kind.OneOf:
-		return append(dst, finding{e.InstanceLocation, choice(e)})
-	case *kind.Not:
-		return append(dst, finding{e.InstanceLocation, "matches a schema that it must not match"})
-	case *kind.Required:
-		return append(dst, finding{e.InstanceLocation, "lacks the required " + names(k.Missing)})
-	case *kind.AdditionalProperties:
-		return append(dst, finding{e.InstanceLocation, "has the undeclared " + names(k.Properties)})
-	}
-	if text := bound(e.ErrorKind); text != "" {
-		return append(dst, finding{e.InstanceLocation, text})
-	}
-	if len(e.Causes) == 0 {
-		return append(dst, finding{e.InstanceLocation, fmt.Sprint(wording{e.ErrorKind})})
-	}
-	for _, cause := range e.Causes {
-		dst = findings(dst, cause)
-	}
-	return dst
-}
-
-// bound words the faults of numbers, which the library rounds.
-func bound(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.Minimum:
-		return "got " + number(k.Got) + ", want at least " + number(k.Want)
-	case *kind.Maximum:
-		return "got " + number(k.Got) + ", want at most " + number(k.Want)
-	case *kind.ExclusiveMinimum:
-		return "got " + number(k.Got) + ", want more than " + number(k.Want)
-	case *kind.ExclusiveMaximum:
-		return "got " + number(k.Got) + ", want less than " + number(k.Want)
-	case *kind.MultipleOf:
-		return "got " + number(k.Got) + ", want a multiple of " + number(k.Want)
-	}
-	return ""
-}
-
-// number spells a number exactly when it is whole, else as ECMAScript does.
-func number(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	f, _ := r.Float64()
-	return string(canon.AppendFloat(nil, f))
-}
-
-func choice(e *jsonschema.ValidationError) string {
-	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 1 {
-		return "matches more than one of the alternatives, want one"
-	}
-	return "matches none of the alternatives"
-}
-
-func names(list []string) string {
-	list = slices.Sorted(slices.Values(list))
-	word := "property '"
-	if len(list) > 1 {
-		word = "properties '"
-	}
-	return word + strings.Join(list, "', '") + "'"
 }

@@ -35,6 +35,15 @@ func checker(t testing.TB) *values.Checker {
 
 const pet = `{"oneOf":[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"}],"discriminator":{"propertyName":"kind","mapping":{"cat":"#/components/schemas/Cat"}}}`
 
+// inlinePet is a choice as a compiled contract has it: branches written out.
+const inlinePet = `{"oneOf":[
+	{"type":"object","properties":{"kind":{"const":"a"},"n":{"type":"integer"}}},
+	{"allOf":[{"type":"object","properties":{"kind":{"enum":["b","c"]},"s":{"type":"string"}}}]},
+	{"type":"object","properties":{"kind":{"type":"string"},"bark":{"type":"string"}},"x-anvil-schema":"Dog"},
+	{"type":"object","properties":{"hoot":{"type":"string"}},"x-anvil-schema":"Owl"},
+	{"type":"null"}],
+	"discriminator":{"propertyName":"kind","mapping":{"dog":"#/components/schemas/Dog"}}}`
+
 var cases = []struct{ name, schema, value, fault string }{
 	{"integer", `{"type":"integer"}`, `5`, ``},
 	{"integer as 5.0", `{"type":"integer"}`, `5.0`, ``},
@@ -46,7 +55,11 @@ var cases = []struct{ name, schema, value, fault string }{
 	{"multipleOf", `{"multipleOf":0.5}`, `0.3`, `got 0.3, want a multiple of 0.5`},
 	{"exact big integers", `{"maximum":9007199254740992}`, `9007199254740993`, `got 9007199254740993, want at most 9007199254740992`},
 	{"nullable", `{"type":"string","nullable":true,"enum":["a"]}`, `null`, ``},
-	{"nullable elsewhere", `{"type":"string","nullable":true,"enum":["a"]}`, `"b"`, `matches none of the alternatives`},
+	{"nullable elsewhere", `{"type":"string","nullable":true,"enum":["a"]}`, `"b"`, `value must be 'a'`},
+	{"nullable list of values", `{"type":"string","nullable":true,"enum":["a","b",null]}`, `"c"`, `value must be one of 'a', 'b', null`},
+	{"inside nullable", `{"properties":{"a":{"type":"object","nullable":true,"properties":{"n":{"type":"integer"}}}}}`, `{"a":{"n":"x"}}`, `at '/a/n': got string, want integer`},
+	{"type beside null", `{"anyOf":[{"type":"string"},{"type":"null"},{"type":"integer"}]}`, `true`, `got boolean, want string or null or integer`},
+	{"constants as branches", `{"oneOf":[{"const":"a"},{"const":2},{"type":"null"}]}`, `"b"`, `value must be one of 'a', 2`},
 	{"not nullable", `{"type":"string"}`, `null`, `got null, want string`},
 	{"type list", `{"type":["integer","null"]}`, `null`, ``},
 	{"format date-time", `{"format":"date-time"}`, `"yesterday"`, `'yesterday' is not valid date-time`},
@@ -69,8 +82,20 @@ var cases = []struct{ name, schema, value, fault string }{
 	{"not", `{"not":{"type":"string"}}`, `"x"`, `matches a schema that it must not match`},
 	{"discriminator by mapping", pet, `{"kind":"cat","lives":9}`, ``},
 	{"discriminator by name", pet, `{"kind":"Dog"}`, ``},
-	{"discriminator names no branch", pet, `{"kind":"cow"}`, `matches none of the alternatives`},
-	{"discriminated branch", pet, `{"kind":"cat"}`, `matches none of the alternatives`},
+	{"discriminator names no branch", pet, `{"kind":"cow"}`, `at '/kind': value must be one of 'cat', 'Dog'`},
+	{"discriminator is missing", pet, `{"lives":9}`, `lacks the required property 'kind'`},
+	{"discriminated branch", pet, `{"kind":"cat"}`, `lacks the required property 'lives'`},
+	{"inside a discriminated branch", `{"items":` + pet + `}`, `[{"kind":"Dog"},{"kind":"Dog","bark":1}]`, `at '/1/bark': got number, want string`},
+	{"no object for a discriminator", pet, `"cat"`, `got string, want object`},
+	{"written-out branch by const", inlinePet, `{"kind":"a","n":"x"}`, `at '/n': got string, want integer`},
+	{"written-out branch by enum", inlinePet, `{"kind":"c","s":1}`, `at '/s': got number, want string`},
+	{"written-out branch by enum fits", inlinePet, `{"kind":"b","s":"x"}`, ``},
+	{"written-out branch by mapping of its name", inlinePet, `{"kind":"dog","bark":1}`, `at '/bark': got number, want string`},
+	{"written-out branch by its name", inlinePet, `{"kind":"Owl","hoot":1}`, `at '/hoot': got number, want string`},
+	{"written-out branches, none meant", inlinePet, `{"kind":"z"}`, `at '/kind': value must be one of 'a', 'b', 'c', 'dog', 'Owl'`},
+	{"null beside written-out branches", inlinePet, `null`, ``},
+	{"branches without a discriminator, told by a constant", `{"anyOf":[{"properties":{"k":{"enum":["a"]},"n":{"type":"integer"}}},{"properties":{"k":{"const":"b"}}}]}`, `{"k":"a","n":"x"}`, `at '/n': got string, want integer`},
+	{"nullable discriminated branch", `{"nullable":true,` + inlinePet[1:], `{"kind":"a","n":"x"}`, `at '/n': got string, want integer`},
 	{"false", `{"properties":{"a":false}}`, `{"a":1}`, `at '/a': false schema`},
 	{"huge exponent", `{"type":"number"}`, `1e999999999`, `at '': the number is too large or too small to be checked`},
 	{"huge fraction", `{"multipleOf":0.5}`, `0.` + strings.Repeat("1", 2000), `the number is too large or too small to be checked`},

@@ -18,6 +18,9 @@ type Facts struct {
 	// Operations are the ids that a contract has, for coverage rules without a
 	// list of their own.
 	Operations []string
+	// Tools are the tools of these operations. With Operations given, a rule
+	// about another operation or tool is an error.
+	Tools []string
 	// State is the digest of the state after the run, for state rules.
 	State string
 	// Changed are the tables that the run changed, nil when that is not known:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/trace"
 	"github.com/anvil-sim/anvil/trace/output"
@@ -160,9 +162,12 @@ func TestRules(t *testing.T) {
 		{`{at_most_changed: []}`, "the table t changed, and only nothing may"},
 	}
 	run := calls(t, sample)
-	facts := Facts{Operations: []string{"t.list", "t.get", "t.delete"}, State: "abc", Changed: []string{"t"}}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
+			facts := Facts{State: "abc", Changed: []string{"t"}}
+			if strings.Contains(tt.rule, "coverage: contract") {
+				facts.Operations = []string{"t.list", "t.get", "t.delete"}
+			}
 			res, text := judge(t, facts, prologue+"  - "+tt.rule+"\n", run)
 			if res.Failed() != (tt.want != "") || !strings.Contains(text, tt.want) {
 				t.Errorf("got\n%s", text)
@@ -268,22 +273,77 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// With a contract a rule about what it does not have is an error, not a rule that
+// never fails.
+func TestUnknownOperations(t *testing.T) {
+	tests := []struct{ rule, want string }{
+		{`{none: {operation: t.delete}}`, ""},
+		{`{none: {tool: t_delete}}`, ""},
+		{`{none: t_delete}`, ""},
+		{`{none: {operation: t.x*}}`, ""},
+		{`{count: any, at_least: 1}`, ""},
+		{`{none: {operation: [t.get, t.delte]}}`, `line 3, column 24: the contract has no "t.delte"; did you mean t.delete?`},
+		{`{none: {tool: t.delete}}`, `the contract has no "t.delete"`},
+		{`{sequence: [t.get, t.gte]}`, `line 3, column 24: the contract has no "t.gte"; did you mean t.get or t_get?`},
+		{`{coverage: [t.get, t.lits]}`, `the contract has no "t.lits"; did you mean t.list?`},
+	}
+	for _, tt := range tests {
+		set, err := New(Facts{Operations: []string{"t.list", "t.get", "t.delete"}, Tools: []string{"t_list", "t_get", "t_delete"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = set.Read("rules.yaml", []byte(prologue+"  - "+tt.rule+"\n"))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.rule, err, tt.want)
+		}
+	}
+}
+
 func TestStateDiff(t *testing.T) {
+	const none = `"rows":[],"added":0,"removed":0,"changed":0,"equal":7,"rowsA":7,"rowsB":7,"keyed":true`
 	tests := []struct {
 		text, want string
 		bad        bool
 	}{
-		{`{"tables":{"b":{"added":1},"a":{"added":0,"removed":0},"c":{"rows":[1]}}}`, "b c", false},
-		{"{\"table\":\"t\",\"added\":2}\n{\"table\":\"t\"}\n{\"type\":\"summary\"}\n", "t", false},
-		{`{"tables":[{"name":"x","changed":[]},{"name":"y","changed":[1]},"z"]}`, "y z", false},
-		{`[]`, "", false},
-		{``, "", true}, {`{"x":1}`, "", true}, {`[1]`, "", true}, {"{}\n{", "", true},
+		{`{"tables":[{"table":"a",` + none + `}],"schema":[],"equal":true}`, "", false},
+		{`{"tables":[{"table":"b","added":0,"removed":0,"changed":2},{"table":"a","added":1,"removed":0,"changed":0}],"schema":[],"equal":false}`, "a b", false},
+		{`{"tables":[{"table":"a",` + none + `}],"schema":[{"table":"a","side":"added","fact":"column"},{"table":"","side":"removed","fact":"view"}],"equal":false}`, "(views and triggers) a", false},
+		{`{"tables":[],"schema":[],"equal":false}`, "", true},
+		{`{"tables":[{"table":"a","added":1,"removed":0,"changed":0}],"schema":[],"equal":true}`, "", true},
+		{`{"tables":[{"table":"a","added":1}],"schema":[],"equal":false}`, "", true},
+		{`{"tables":["a"],"schema":[],"equal":false}`, "", true},
+		{`{"tables":[],"schema":[1],"equal":false}`, "", true},
+		{`{"tables":{"t":{"added":1}}}`, "", true},
+		{``, "", true}, {`{"x":1}`, "", true}, {`[]`, "", true}, {"{}\n{", "", true},
 	}
 	for _, tt := range tests {
 		got, err := ReadStateDiff([]byte(tt.text))
 		if (err != nil) != tt.bad || strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: %q, %v", tt.text, got, err)
 		}
+	}
+}
+
+// What the command prints, as its own test has it, says which tables changed.
+func TestStateDiffOfTheCommand(t *testing.T) {
+	archive, err := txtar.ParseFile("../../cmd/anvil-sim/testdata/script/fixtures-diff.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"want.json": "t", "want-schema.json": "altered fresh gone t", "want-equal.json": ""}
+	for _, f := range archive.Files {
+		tables, ok := want[f.Name]
+		if !ok {
+			continue
+		}
+		delete(want, f.Name)
+		got, err := ReadStateDiff(f.Data)
+		if err != nil || got == nil || strings.Join(got, " ") != tables {
+			t.Errorf("%s: %q, %v; want %q", f.Name, got, err, tables)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("the script has no %v", want)
 	}
 }
 

@@ -119,6 +119,9 @@ func (m *quantified) call(r *rule, c *call) {
 		return
 	}
 	m.n++
+	if m.word == "any" && m.held > 0 {
+		return
+	}
 	why := m.test(c)
 	if len(why) == 0 {
 		m.held++
@@ -192,6 +195,9 @@ type progress struct {
 }
 
 func (m *sequence) call(_ *rule, c *call) {
+	if p := m.keys[""]; m.key == nil && p != nil && p.best == len(m.steps) {
+		return // it was there
+	}
 	hit := uint64(0)
 	for i, s := range m.steps {
 		if s.watch(c) {

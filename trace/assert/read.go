@@ -358,6 +358,9 @@ func (s *Set) readCoverage(r *rule, n rules.Node) (string, error) {
 		}
 	}
 	for _, op := range ops {
+		if err := s.known(c, op, s.facts.Operations); err != nil {
+			return "", err
+		}
 		m.want[op] = false
 	}
 	if least := n.Get("at_least"); least.Is() {

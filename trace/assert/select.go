@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/near"
 	"github.com/anvil-sim/anvil/trace"
 	"github.com/anvil-sim/anvil/trace/expr"
 	"github.com/anvil-sim/anvil/trace/rules"
@@ -67,6 +68,9 @@ func (s *Set) readSelector(n rules.Node) (*selector, error) {
 			return nil, err
 		}
 		if sel.label = text; text != "any" {
+			if err := s.known(n, text, append(slices.Clone(s.facts.Operations), s.facts.Tools...)); err != nil {
+				return nil, err
+			}
 			name := text
 			t.Where = func(v *trace.View) (bool, error) { return v.Operation() == name || v.Tool() == name, nil }
 		}
@@ -100,6 +104,11 @@ func (s *Set) readConditions(n rules.Node, t *trace.Selector, sel *selector) err
 		if *into[f.Key], err = f.Value.Texts(); err != nil {
 			return err
 		}
+		for _, name := range *into[f.Key] {
+			if err := s.known(f.Value, name, map[string][]string{"operation": s.facts.Operations, "tool": s.facts.Tools}[f.Key]); err != nil {
+				return err
+			}
+		}
 		labels = append(labels, f.Key+" "+strings.Join(*into[f.Key], "|"))
 	}
 	sel.label = strings.Join(labels, ", ")
@@ -107,6 +116,19 @@ func (s *Set) readConditions(n rules.Node, t *trace.Selector, sel *selector) err
 		sel.label = "any"
 	}
 	return nil
+}
+
+// known refuses a name that none of the contract's is; without a contract, or
+// with a *, every name is known.
+func (s *Set) known(n rules.Node, name string, names []string) error {
+	if len(names) == 0 || slices.Contains(names, name) || strings.Contains(name, "*") {
+		return nil
+	}
+	hint := ""
+	if like := near.Names(name, names); len(like) > 0 {
+		hint = "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return n.Errorf("the contract has no %q%s", name, hint)
 }
 
 func (s *Set) readExpr(n rules.Node) (*guarded, error) {

@@ -1,7 +1,6 @@
 package assert
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -9,90 +8,56 @@ import (
 )
 
 // ReadStateDiff reads the tables that changed from what 'anvil-sim fixtures diff
-// --json' printed: JSON values, one or many, in which an object with a text
-// under "table" tells of a change there, and one under "tables" of many: a list
-// of such objects or names, or an object whose keys are tables. An object whose
-// counts are all 0 tells that nothing changed. The list is sorted and not nil.
+// --json' printed: those with rows that were added, removed or changed, and those
+// of which a column or the table itself came or went. A view or a trigger that
+// did is the table "" there and "(views and triggers)" here. The list is sorted
+// and not nil.
 func ReadStateDiff(data []byte) ([]string, error) {
-	tables := []string{}
-	rest := bytes.TrimSpace(data)
-	if v, err := canon.Parse(rest, canon.Strict); err == nil {
-		return collect(tables, v)
+	v, err := canon.Parse(data, canon.Strict)
+	if err != nil {
+		return nil, fmt.Errorf("want what 'anvil-sim fixtures diff --json' printed: %w", err)
 	}
-	for i, line := range bytes.Split(rest, []byte("\n")) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		v, err := canon.Parse(line, canon.Strict)
+	if !v.Get("tables").Is(canon.Array) || !v.Get("schema").Is(canon.Array) || !v.Get("equal").Is(canon.Bool) {
+		return nil, fmt.Errorf("found %.60s, want what 'anvil-sim fixtures diff --json' printed: an object with tables, schema and equal", v)
+	}
+	changed := []string{}
+	for _, t := range v.Get("tables").Elems() {
+		rows, err := changedRows(t)
 		if err != nil {
-			return nil, fmt.Errorf("line %d is not JSON: %w", i+1, err)
+			return nil, err
 		}
-		if tables, err = collect(tables, v); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-	}
-	if len(rest) == 0 {
-		return nil, fmt.Errorf("the file is empty, want what 'anvil-sim fixtures diff --json' printed")
-	}
-	return tables, nil
-}
-
-func collect(tables []string, v *canon.Value) ([]string, error) {
-	add := func(name string, detail *canon.Value) {
-		if !unchanged(detail) && !slices.Contains(tables, name) {
-			tables = append(tables, name)
+		if rows {
+			changed = append(changed, t.Get("table").Text())
 		}
 	}
-	list := v.Elems()
-	if v.Is(canon.Object) {
-		t := v.Get("tables")
-		switch {
-		case v.Get("table").Is(canon.String):
-			add(v.Get("table").Text(), v)
-		case t.Is(canon.Object):
-			for _, m := range t.Members() {
-				add(m.Key, m.Value)
-			}
-		case t.Is(canon.Array):
-			list = t.Elems()
-		case v.Get("type") == nil:
-			return nil, fmt.Errorf("found %.60s, want an object with table or tables", v)
-		}
-	}
-	for _, e := range list {
-		name := e.Get("table")
-		if name == nil {
-			name = e.Get("name")
-		}
-		if e.Is(canon.String) {
-			name = e
-		}
+	for _, fact := range v.Get("schema").Elems() {
+		name := fact.Get("table")
 		if !name.Is(canon.String) {
-			return nil, fmt.Errorf("found %.60s, want a table", e)
+			return nil, fmt.Errorf("found %.60s under schema, want an object with table", fact)
 		}
-		add(name.Text(), e)
+		if name.Text() == "" {
+			name = canon.NewString("(views and triggers)")
+		}
+		changed = append(changed, name.Text())
 	}
-	slices.Sort(tables)
-	return tables, nil
+	if equal := v.Get("equal").True(); equal != (len(changed) == 0) {
+		return nil, fmt.Errorf("says equal: %t and names %d table(s) that changed; write it again", equal, len(changed))
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed), nil
 }
 
-// unchanged reports whether a table's counts are there and all 0, or its lists
-// all empty.
-func unchanged(v *canon.Value) bool {
-	counted := false
-	for _, m := range v.Members() {
-		switch {
-		case m.Value.Is(canon.Number) && m.Key != "rows":
-			counted = true
-			if m.Value.Float() != 0 {
-				return false
-			}
-		case m.Value.Is(canon.Array):
-			counted = true
-			if len(m.Value.Elems()) > 0 {
-				return false
-			}
-		}
+// changedRows reads the counts of one table.
+func changedRows(t *canon.Value) (changed bool, err error) {
+	if !t.Get("table").Is(canon.String) {
+		return false, fmt.Errorf("found %.60s under tables, want an object with table", t)
 	}
-	return counted
+	for _, key := range []string{"added", "removed", "changed"} {
+		n := t.Get(key)
+		if !n.Is(canon.Number) {
+			return false, fmt.Errorf("the table %s has no count under %q", t.Get("table").Text(), key)
+		}
+		changed = changed || n.Float() != 0
+	}
+	return changed, nil
 }

@@ -71,10 +71,12 @@ func diffField(f Field, o *trace.DiffOptions) error {
 func diffRule(kind string, n Node, o *trace.DiffOptions) error {
 	known := []string{"path", "reason"}
 	switch kind {
+	case "ignore":
+		known = append(known, "operation", "tool")
 	case "tolerance":
-		known = append(known, "amount")
+		known = append(known, "operation", "tool", "amount")
 	case "rename":
-		known = append(known, "class")
+		known = append(known, "operation", "tool", "class")
 	}
 	if _, err := n.Fields(known...); err != nil {
 		return err
@@ -90,6 +92,11 @@ func diffRule(kind string, n Node, o *trace.DiffOptions) error {
 	if path != "" && !strings.HasPrefix(path, "/") {
 		return n.Get("path").Errorf("found %q, want a JSON Pointer such as /provider/meta/**", path)
 	}
+	scope, err := n.scope(path)
+	if err != nil {
+		return err
+	}
+	path = scope + path
 	switch kind {
 	case "tolerance":
 		amount, err := n.need("amount", "such as 0.01 or 5%")
@@ -136,6 +143,28 @@ func (n Node) need(key, why string) (string, error) {
 		err = v.Errorf("the %s is empty: %s", key, why)
 	}
 	return s, err
+}
+
+// scope is what stands before the path of a rule for one operation or tool.
+func (n Node) scope(path string) (string, error) {
+	op, err := n.optional("operation")
+	if err != nil {
+		return "", err
+	}
+	tool, err := n.optional("tool")
+	switch {
+	case err != nil:
+		return "", err
+	case op == "" && tool == "":
+		return "", nil
+	case op != "" && tool != "":
+		return "", n.Errorf("want either operation or tool")
+	case path == "":
+		return "", n.Errorf("has an operation or tool and no path, want a JSON Pointer such as /response/etag")
+	case strings.Contains(op+tool, ":/") || strings.HasPrefix(op+tool, "/"):
+		return "", n.Errorf("found the name %q, want that of an operation or tool", op+tool)
+	}
+	return op + tool + ":", nil
 }
 
 func (n Node) optional(key string) (string, error) {

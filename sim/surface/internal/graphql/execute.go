@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -77,6 +78,25 @@ func (d *Document) pick(name string) (*ast.OperationDefinition, *Error) {
 		}
 	}
 	return nil, &Error{Message: fmt.Sprintf("Unknown operation named %q.", name), Code: CodeInvalid}
+}
+
+// Ignored names the fields below a root field whose arguments nobody reads, as
+// field.argument, each once.
+func (f *Field) Ignored() (names []string) {
+	for _, set := range f.selection.sets {
+		f.request.doc.reachable(set, func(s ast.Selection, _ ast.DirectiveList) {
+			below, ok := s.(*ast.Field)
+			if !ok {
+				return
+			}
+			for _, a := range below.Arguments {
+				if name := below.Name + "." + a.Name; !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		})
+	}
+	return names
 }
 
 // inputs turns a field's arguments into the variables of its binding.

@@ -250,10 +250,14 @@ func isName(s string) bool {
 
 // property is the shape of an object's field.
 func (s *Schema) property(of shape, name string) shape {
+	var out shape
 	if v := s.lookup(of.schema, name, maxAllOf); v != nil {
-		return s.shape(v, "")
+		out = s.shape(v, "")
 	}
-	return shape{}
+	if name == "pageInfo" && out.name == "" && out.scalar() == "" {
+		out.name = "PageInfo" // Relay's connections fix the name
+	}
+	return out
 }
 
 func (s *Schema) lookup(schema *canon.Value, name string, depth int) *canon.Value {
