@@ -55,7 +55,7 @@ func checkHeader(path, head string) error {
 	case head == "":
 		return errors.New("the file is empty, want a SQLite database with at least one table")
 	case looksLikeSQL(head):
-		return fmt.Errorf("this looks like SQL text, want a SQLite file; make one of it with: anvil-sim fixtures import %s -o fixtures.db", filepath.Base(path))
+		return fmt.Errorf("this looks like SQL text and is not a SQLite database; make one of it with: anvil-sim fixtures import %s -o fixtures.db", filepath.Base(path))
 	}
 	return fmt.Errorf("this is not a SQLite database, or an encrypted one: it begins with %q, want %q; make one of a table or a dump with: anvil-sim fixtures import %s -o fixtures.db",
 		head, Header, filepath.Base(path))
