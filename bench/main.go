@@ -4,6 +4,7 @@
 //	go run ./bench [serve]   requests per second beside a bare net/http handler that returns the same
 //	                         bytes, and beside bare round trips over the pipes of a provider process
 //	go run ./bench start     time to the first answer, memory under load, one slow answer among many
+//	go run ./bench sqlite    the fixture database beside its prepared statements and a plain copy
 //	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
 //	go run ./bench tape      recordings loaded, indexed and asked beside go-vcr and yaml.v3
 //	go run ./bench compile   the compiler beside a bare parse of the same description
@@ -61,6 +62,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return tapeBench(ctx, args[1:], out, stderr)
 		case "part-tape":
 			return measureTapePart(ctx, args[1:], out)
+		case "sqlite":
+			return sqliteBench(ctx, args[1:], out, stderr)
 		case "start":
 			return startRun(ctx, args[1:], out, stderr)
 		case "soak":

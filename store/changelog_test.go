@@ -135,12 +135,22 @@ func TestStateAtCallOf(t *testing.T) {
 	}
 }
 
-// checkCalls makes calls and compares the state at each with what it was.
+// checkCalls makes calls and compares the state at each with what it was, after
+// some that a reset has undone: nothing of those is left in the log.
 func checkCalls(t *testing.T, schema string, calls int64, call func(db *DB, n int64)) {
 	t.Helper()
 	ctx := context.Background()
 	db := openSQL(t, schema, &Options{Log: true})
 	dir := t.TempDir()
+	for n := int64(1); n <= calls; n++ {
+		call(db, n)
+	}
+	if err := db.Reset(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	if n := loggedCalls(t, db); n != 0 {
+		t.Fatalf("%d calls are in the log after a reset", n)
+	}
 	want := []string{rowsNow(t, db, dir)}
 	for n := int64(1); n <= calls; n++ {
 		call(db, n)
@@ -171,6 +181,23 @@ func checkCalls(t *testing.T, schema string, calls int64, call func(db *DB, n in
 			t.Fatal(err)
 		}
 	}
+}
+
+// loggedCalls counts the calls of the running log.
+func loggedCalls(t *testing.T, db *DB) (n int64) {
+	t.Helper()
+	c, err := db.writer(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.unwrite(c)
+	if !c.log.Begun() {
+		return 0
+	}
+	if n, err = c.number("SELECT count(*) FROM " + changelog.Schema + ".anvil_live_calls"); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // writeOddly is a call: a few statements in one transaction, some of which fail,

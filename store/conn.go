@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/anvil-sim/anvil/store/changelog"
+	"github.com/anvil-sim/anvil/store/internal/dbfile"
 )
 
 // stmtLimit bounds the prepared statements that a connection keeps: filters in
@@ -20,6 +21,7 @@ type conn struct {
 	stmts map[string]stmt
 	args  []driver.NamedValue
 	vals  []driver.Value
+	text  []byte         // of the statement that is put together
 	pool  *pool          // that it belongs to
 	clock *clock         // nil when the schema asks no time and no chance
 	log   *changelog.Log // of what it writes, nil without one
@@ -37,31 +39,18 @@ const (
 // dsn builds the address of a database. Pragmas stand in it so that no
 // connection can be without them.
 func dsn(file string, a access) string {
-	opts := "_busy_timeout=10000&_foreign_keys=on&_cache_size=-16000&_mutex=no"
+	opts := "_busy_timeout=10000&_foreign_keys=on&_mutex=no"
 	// No mmap: page cache hits cost less than looking mapped pages up again.
 	switch a {
 	case accessCopy:
-		// The copy dies with the process, so nothing needs to reach the disk. It is
-		// in WAL mode so that readers and the writer do not wait for each other.
-		opts += "&_journal_mode=WAL&_synchronous=OFF"
+		// The copy dies with the process, so nothing needs to reach the disk.
+		opts += "&_synchronous=OFF"
 	case accessRead:
-		opts += "&_query_only=1"
+		// There are several, and what is not in theirs is in the system's cache.
+		return "file:" + dbfile.EscapeURI(file) + "?" + opts + "&_query_only=1&_cache_size=-8000"
 	}
-	return "file:" + escapePath(file) + "?" + opts
-}
-
-// escapePath protects what has a meaning in a SQLite URI.
-func escapePath(file string) string {
-	var out []byte
-	for i := 0; i < len(file); i++ {
-		switch c := file[i]; c {
-		case '%', '?', '#':
-			out = fmt.Appendf(out, "%%%02X", c)
-		default:
-			out = append(out, c)
-		}
-	}
-	return string(out)
+	opts += "&_cache_size=-16000"
+	return "file:" + dbfile.EscapeURI(file) + "?" + opts
 }
 
 func openConn(file string, a access) (*conn, error) {
@@ -70,7 +59,14 @@ func openConn(file string, a access) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{raw: raw, stmts: map[string]stmt{}}
-	if err := c.exec("PRAGMA cell_size_check=ON"); err != nil {
+	pragmas := "PRAGMA cell_size_check=ON"
+	if a == accessCopy {
+		// In WAL mode readers and the writer do not wait for each other. It does not
+		// stand in the DSN: there the driver would set it before synchronous, and the
+		// switch would wait until the whole copy is on the disk.
+		pragmas += "; PRAGMA journal_mode=WAL"
+	}
+	if err := c.exec(pragmas); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -113,6 +109,42 @@ func (c *conn) exec(sql string) error {
 	return err
 }
 
+// first runs a statement that a key bounds to one row, with the arguments in
+// c.args, and calls row for it. vals are valid until row returns. It is too short
+// to be interrupted: to listen to a context costs more than a step.
+func (c *conn) first(sql []byte, cols int, row func(vals []driver.Value)) (err error) {
+	s := c.stmts[string(sql)] // without a copy of the text
+	if s == nil {
+		if s, err = c.prepare(string(sql)); err != nil {
+			return err
+		}
+	}
+	rows, err := s.QueryContext(context.Background(), c.args)
+	if err != nil {
+		return err
+	}
+	vals := c.values(cols)
+	switch err = rows.Next(vals); err {
+	case nil:
+		row(vals)
+	case io.EOF:
+		err = nil
+	}
+	// Closing resets the statement, which repeats its last error.
+	if closeErr := rows.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// values is room for a row.
+func (c *conn) values(cols int) []driver.Value {
+	for len(c.vals) < cols {
+		c.vals = append(c.vals, nil)
+	}
+	return c.vals[:cols]
+}
+
 // query runs a statement and calls row for each row of cols columns. vals are
 // valid until row returns. The end of ctx interrupts a long step.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols int, row func(vals []driver.Value) error) (err error) {
@@ -134,10 +166,7 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols 
 			err = ended(ctx, closeErr)
 		}
 	}()
-	for len(c.vals) < cols {
-		c.vals = append(c.vals, nil)
-	}
-	vals := c.vals[:cols]
+	vals := c.values(cols)
 	for {
 		switch err := rows.Next(vals); {
 		case err == io.EOF:

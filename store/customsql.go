@@ -108,6 +108,7 @@ func (db *DB) customWrite(ctx context.Context, g *target, req *provider.Request,
 	}
 	defer db.unwrite(c)
 	n := db.setClock(c, req)
+	db.numbers.forget()
 	end := db.totals.begin(g.table, true)
 	defer end(0)
 	return db.change(ctx, c, n, g.custom.text, func() error { return run(c) })

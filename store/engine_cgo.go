@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"github.com/anvil-sim/anvil/store/internal/dbfile"
 )
 
 // openEngine opens a connection. The driver is used without database/sql: a
@@ -59,7 +61,7 @@ const sqliteRecursive = 33
 // SaveTo implements engine. The file is a plain database: no write-ahead log
 // stands beside it. It is for the caller to have it reach the disk.
 func (c sqliteConn) SaveTo(file, schema string) error {
-	to, err := (&sqlite3.SQLiteDriver{}).Open("file:" + escapePath(file) + "?_synchronous=OFF")
+	to, err := (&sqlite3.SQLiteDriver{}).Open("file:" + dbfile.EscapeURI(file) + "?_synchronous=OFF")
 	if err != nil {
 		return err
 	}

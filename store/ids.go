@@ -242,9 +242,31 @@ func (w *change) highest(ctx context.Context, c *conn, col *column, known []filt
 		// What follows is digits alone: T-41 does not continue T-4x.
 		where.and("substr("+name+",?) NOT GLOB '*[^0-9]*'", int64(len([]rune(prefix))+1))
 	}
+	key := keyOfNumber(col, prefix, width, known)
+	top, found, err := int64(0), false, error(nil)
+	if isText {
+		if top, found, err = w.numbers.find(ctx, c, key, known); err != nil {
+			return nil, err
+		}
+	}
+	if !found {
+		top, err = w.scanHighest(ctx, c, number, where)
+	}
+	if err != nil || top == math.MaxInt64 {
+		return nil, err
+	}
+	if !isText {
+		return top + 1, nil
+	}
+	id := fmt.Sprintf("%s%0*d", prefix, width, top+1)
+	w.claims = append(w.claims, claim{key, givenID{top + 1, id}})
+	return id, nil
+}
+
+// scanHighest is the largest number that an expression gives, 0 without rows.
+func (w *change) scanHighest(ctx context.Context, c *conn, number string, where where) (top int64, err error) {
 	sql := "SELECT max(" + number + ") FROM " + quote(w.table.name) + " AS t" + where.sql
-	var top int64
-	err := c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
+	err = c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
 		switch v := v[0].(type) {
 		case int64:
 			top = v
@@ -255,13 +277,7 @@ func (w *change) highest(ctx context.Context, c *conn, col *column, known []filt
 		}
 		return nil
 	})
-	if err != nil || top == math.MaxInt64 {
-		return nil, err
-	}
-	if !isText {
-		return top + 1, nil
-	}
-	return fmt.Sprintf("%s%0*d", prefix, width, top+1), nil
+	return top, err
 }
 
 // uuid makes a UUID of a version: 7 has the time in it, any other is chance.

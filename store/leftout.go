@@ -146,6 +146,7 @@ func (s *schema) readMaster(ctx context.Context, c *conn) (triggers map[string]b
 	err = c.query(ctx, all, nil, 3, func(v []driver.Value) error {
 		kind, name, sql := text(v[0]), text(v[1]), text(v[2])
 		s.impure = s.impure || impure.MatchString(sql)
+		s.remembers = s.remembers || remembered.MatchString(sql)
 		if kind == "trigger" {
 			triggers[strings.ToLower(name)] = true
 			s.entangled = true

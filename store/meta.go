@@ -78,64 +78,6 @@ func (w *change) meta(ignored []string) []byte {
 	return m.end()
 }
 
-// An emptiness says why a list has no rows.
-type emptiness struct {
-	last  int     // the filter that removed the last row, -1 when none did
-	alone []int64 // rows that each filter alone would leave
-}
-
-// maxReasons bounds the filters whose effect alone is counted.
-const maxReasons = 16
-
-// explainEmpty finds the filter that removed the last row, in the order of the
-// filters, and how many rows each filter alone would leave.
-func (db *DB) explainEmpty(ctx context.Context, c *conn, r *reading) (*emptiness, error) {
-	if len(r.filters) == 0 || len(r.filters) > maxReasons {
-		return nil, nil
-	}
-	t := r.g.table
-	why := &emptiness{last: -1}
-	for i := range r.filters {
-		n, err := t.count(ctx, c, r.filters[i:i+1])
-		if err != nil {
-			return nil, err
-		}
-		why.alone = append(why.alone, n)
-		if why.last >= 0 {
-			continue
-		}
-		left := n > 0
-		if i > 0 && left {
-			var w where
-			w.add(r.filters[:i+1]...)
-			if left, err = exists(ctx, c, "SELECT 1 FROM "+quote(t.name)+" AS t"+w.sql+" LIMIT 1", w.args); err != nil {
-				return nil, err
-			}
-		}
-		if !left {
-			why.last = i
-		}
-	}
-	return why, nil
-}
-
-// write adds {"empty":{"by":"status","alone":{"status":0,"priority":3}}}.
-func (e *emptiness) write(m *metaWriter, r *reading) {
-	if e.last < 0 {
-		return // the page is beyond the last row
-	}
-	m.key("empty")
-	m.dst = canon.AppendString(append(m.dst, `{"by":`...), r.filters[e.last].label())
-	m.dst = append(m.dst, `,"alone":[`...)
-	for i, n := range e.alone {
-		if i > 0 {
-			m.dst = append(m.dst, ',')
-		}
-		m.dst = strconv.AppendInt(m.dst, n, 10)
-	}
-	m.dst = append(m.dst, ']', '}')
-}
-
 // absent is the refusal for a key that names no row; its meta names the nearest
 // row there is.
 func (db *DB) absent(ctx context.Context, c *conn, g *target, r *reading) error {

@@ -18,12 +18,13 @@ type pool struct {
 	writer  chan *conn
 	done    chan struct{}
 	once    sync.Once
-	size    int
+	size    int     // readers
+	origin  *origin // nil where the copy cannot go back to it
 }
 
-// readerCount is how many calls read at once: a little more than can run, since
-// a connection also waits for its caller.
-func readerCount() int { return min(max(runtime.GOMAXPROCS(0)+1, 3), 8) }
+// readerCount is how many calls read at once: some more than can run, so that a
+// thread that the system stops while it reads holds up nobody.
+func readerCount() int { return min(max(runtime.GOMAXPROCS(0)+3, 5), 8) }
 
 func newPool(writer *conn, readers []*conn) *pool {
 	p := &pool{
@@ -49,6 +50,11 @@ func (p *pool) take(ctx context.Context, from chan *conn) (*conn, error) {
 	default:
 	}
 	select {
+	case c := <-from: // without a look at ctx, which costs where it was never asked
+		return c, nil
+	default:
+	}
+	select {
 	case c := <-from:
 		return c, nil
 	case <-p.done:
@@ -56,6 +62,30 @@ func (p *pool) take(ctx context.Context, from chan *conn) (*conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// hold takes every connection, the writer first, so that no call runs. The
+// function that it returns gives them back.
+func (p *pool) hold(ctx context.Context) (held []*conn, release func(), err error) {
+	release = func() {
+		for i, c := range held {
+			if i == 0 {
+				p.writer <- c
+			} else {
+				p.readers <- c
+			}
+		}
+	}
+	c, err := p.take(ctx, p.writer)
+	for err == nil {
+		held = append(held, c)
+		if len(held) == 1+p.size {
+			return held, release, nil
+		}
+		c, err = p.take(ctx, p.readers)
+	}
+	release()
+	return nil, nil, err
 }
 
 // close waits for running calls until ctx ends, then closes the connections.
@@ -66,8 +96,7 @@ func (p *pool) close(ctx context.Context) (err error) {
 		for range p.size {
 			err = errors.Join(err, closeNext(ctx, p.readers))
 		}
-		// The writer goes last: it folds the log in.
-		err = errors.Join(err, closeNext(ctx, p.writer))
+		err = errors.Join(err, closeNext(ctx, p.writer), p.origin.close())
 	})
 	return err
 }

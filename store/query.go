@@ -70,7 +70,7 @@ type question struct {
 
 // fetch reads a page of rows.
 func (t *table) fetch(ctx context.Context, c *conn, q *question) (*rowsPage, error) {
-	p := &rowsPage{}
+	p := &rowsPage{buf: make([]byte, 0, 512)}
 	runs := []where{{}}
 	if q.from.key != nil {
 		runs = t.runs(q.order, q.from.key)
@@ -122,6 +122,9 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 
 // get reads the first row that filters let through, nil without one.
 func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape) (row []byte, err error) {
+	if t.direct(filters, sh) {
+		return t.getDirect(c, filters, sh)
+	}
 	var w where
 	w.add(filters...)
 	sql := "SELECT " + sh.list(t) + sh.from(t) + w.sql
@@ -131,6 +134,38 @@ func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape) (
 	err = c.query(ctx, sql+" LIMIT 1", w.args, sh.width(t), func(vals []driver.Value) error {
 		row = sh.appendRow(make([]byte, 0, 256), t, vals)
 		return nil
+	})
+	return row, err
+}
+
+// direct tells whether filters name one row by its key and nothing more is read:
+// the calls that are made most often.
+func (t *table) direct(filters []filter, sh *shape) bool {
+	if t.view || t.virtual || sh.reads() || !t.pins(filters) {
+		return false
+	}
+	for _, f := range filters {
+		if f.op != opEqual || len(f.vals) != 1 || f.null {
+			return false
+		}
+	}
+	return true
+}
+
+// getDirect reads the row that a key names. The statement's text is put together
+// in a buffer of the connection and never kept.
+func (t *table) getDirect(c *conn, filters []filter, sh *shape) (row []byte, err error) {
+	text := append(append(c.text[:0], "SELECT "...), t.columns...)
+	text = append(appendQuoted(append(text, " FROM "...), t.name), " AS t"...)
+	c.args = c.args[:0]
+	for i, f := range filters {
+		text = append(text, [...]string{" WHERE t.", " AND t."}[min(i, 1)]...)
+		text = append(appendQuoted(text, f.col.name), " = ?"...)
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: f.vals[0]})
+	}
+	c.text = text
+	err = c.first(text, len(t.cols), func(vals []driver.Value) {
+		row = sh.appendRow(make([]byte, 0, 256), t, vals)
 	})
 	return row, err
 }

@@ -33,18 +33,24 @@ func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*prov
 	if err != nil {
 		return nil, err
 	}
-	defer db.release(c)
-	row, err := g.table.get(ctx, c, r.filters, r.shape())
+	row, err := db.row(ctx, c, g, r)
 	if err != nil {
 		return nil, err
-	}
-	if row == nil {
-		return nil, db.absent(ctx, c, g, r)
 	}
 	if req.Page != nil { // the contract takes the one row for a list
 		return &provider.Response{OK: true, Items: []json.RawMessage{row}, Meta: r.meta(1, nil)}, nil
 	}
 	return &provider.Response{OK: true, Result: g.wrapRow(row), Meta: r.meta(1, nil)}, nil
+}
+
+// row reads a row and lets the connection go: what else the answer needs can wait.
+func (db *DB) row(ctx context.Context, c *conn, g *target, r *reading) ([]byte, error) {
+	defer db.release(c)
+	row, err := g.table.get(ctx, c, r.filters, r.shape())
+	if err == nil && row == nil {
+		err = db.absent(ctx, c, g, r)
+	}
+	return row, err
 }
 
 // list answers a page of rows, or all of them where the contract does not page.
@@ -76,8 +82,10 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 		if err := db.orphan(ctx, c, parents); err != nil {
 			return nil, err
 		}
-		if why, err = db.explainEmpty(ctx, c, r); err != nil {
-			return nil, err
+		if total == 0 { // else the page is beyond the last row
+			if why, err = db.explainEmpty(ctx, c, r); err != nil {
+				return nil, err
+			}
 		}
 	}
 	res := &provider.Response{OK: true, Meta: r.meta(len(page.ends), why)}
@@ -96,22 +104,24 @@ func (db *DB) page(ctx context.Context, c *conn, t *table, q *question) (page *r
 		page, err = t.fetch(ctx, c, q)
 		return err
 	}
-	runs := q.from.key != nil && q.order.sorted // a page may take two statements
 	if q.size < 0 {
 		return page, 0, fetch()
 	}
 	total, known, at := db.totals.get(t, q.filters)
+	runs := q.from.key != nil && q.order.sorted // a page may take two statements
 	if known && !runs {
-		err = fetch()
-		return page, total, err
+		if err = fetch(); err != nil || db.totals.still(t, at) {
+			return page, total, err
+		}
+		known = false // a write came between the count and the page
 	}
 	err = c.transaction("BEGIN", func() (err error) {
-		if !known {
-			if total, err = t.count(ctx, c, q.filters); err != nil {
-				return err
-			}
+		if err = fetch(); err != nil || known && db.totals.still(t, at) {
+			return err
 		}
-		return fetch()
+		known = false
+		total, err = t.count(ctx, c, q.filters)
+		return err
 	})
 	if err == nil && !known {
 		db.totals.put(t, q.filters, at, total)

@@ -89,6 +89,7 @@ type schema struct {
 	entangled bool
 	logged    bool              // it is a saved state with the change log of its run
 	impure    bool              // the schema asks for the time or for chance
+	remembers bool              // the schema asks for what a connection keeps from call to call
 	modules   map[string]string // of virtual tables, by the table's name
 }
 

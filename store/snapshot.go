@@ -59,6 +59,17 @@ func (db *DB) watch(ctx context.Context, c *conn, touches string) error {
 	return c.log.Watch(context.WithoutCancel(ctx), touches)
 }
 
+// forgetLog empties the change log of a connection whose copy was brought back to
+// its origin.
+func (c *conn) forgetLog() error {
+	if c.log == nil {
+		return nil
+	}
+	c.raw.Guard(false)
+	defer c.raw.Guard(true)
+	return c.log.Clear()
+}
+
 // carriesLog tells whether the fixture is a saved state that carries the log of
 // the run that left it.
 func carriesLog(ctx context.Context, c *conn) (has bool, err error) {

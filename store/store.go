@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/internal/dbfile"
 )
 
 // Options change how a fixture database is opened. The zero value and nil are
@@ -53,19 +53,25 @@ type Options struct {
 	// Logf hears of what is left out of a fixture, of tables that are served under
 	// another name and of writes that cannot work. Nil hears nothing.
 	Logf func(format string, args ...any)
+
+	logLimit int64 // 0 is the constant
 }
 
 // A DB is a private copy of a fixture database and the provider over it. Its
 // methods may be called by several goroutines at once.
 type DB struct {
-	opts   Options
-	name   string // of the service
-	schema *schema
-	pool   atomic.Pointer[pool]
-	totals *totals
-	fill   func(dir string) error // makes a private copy
-	place  string                 // the file itself, when no copy is made
-	dirs   []string               // of copies that could not be unlinked
+	opts     Options
+	name     string // of the service
+	schema   *schema
+	pool     atomic.Pointer[pool]
+	turn     sync.Mutex // of resets
+	totals   *totals
+	numbers  *numbers                // nil where a scan must find them
+	fill     func(file string) error // makes a private copy
+	frames   int64                   // of the copy's log, at most
+	pageSize int64                   // of the copy
+	place    string                  // the file itself, when no copy is made
+	kept     []*dbfile.Folder        // of copies that could not be unlinked
 
 	saved sync.Once
 
@@ -100,14 +106,15 @@ var (
 // Errors name the path and what is wrong with it: no SQLite file, no tables that
 // can be served, a map that does not fit.
 func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
-	if err := checkFile(path); err != nil {
-		return nil, err
+	if err := dbfile.Check(path); err != nil {
+		return nil, fmt.Errorf("fixture %s: %w", path, err)
 	}
 	db := newDB(opts)
 	if db.opts.InPlace {
 		db.place = path
 	}
-	db.fill = fixtureCopier(path)
+	db.fill = dbfile.NewSource(path).Copy
+	dbfile.Sweep(db.opts.TempDir)
 	if err := db.open(ctx); err != nil {
 		return nil, fmt.Errorf("fixture %s: %w", path, explain(err))
 	}
@@ -120,13 +127,14 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 // OpenSQL builds a database from SQL text and opens it as [Open] does.
 func OpenSQL(ctx context.Context, sql string, opts *Options) (*DB, error) {
 	db := newDB(opts)
-	db.fill = func(dir string) error {
-		c, err := openConn(filepath.Join(dir, copyName), accessCopy)
+	db.fill = func(file string) error {
+		c, err := openConn(file, accessCopy)
 		if err != nil {
 			return err
 		}
 		return errors.Join(c.exec(sql), c.close())
 	}
+	dbfile.Sweep(db.opts.TempDir)
 	if err := db.open(ctx); err != nil {
 		return nil, fmt.Errorf("fixture SQL: %w", explain(err))
 	}
@@ -160,27 +168,23 @@ func newDB(opts *Options) *DB {
 }
 
 // open makes the copy and the connections on it.
-func (db *DB) open(ctx context.Context) (err error) {
+func (db *DB) open(ctx context.Context) error {
 	if db.place != "" {
 		return db.connect(ctx, db.place)
 	}
-	dir, err := os.MkdirTemp(db.opts.TempDir, "anvil-fixture-")
+	folder, err := dbfile.NewFolder(db.opts.TempDir)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-		}
-	}()
-	if err := db.fill(dir); err != nil {
-		return err
+	file := folder.File("fixture.db")
+	if err := db.fill(file); err != nil {
+		return errors.Join(err, folder.Remove())
 	}
-	if err := db.connect(ctx, filepath.Join(dir, copyName)); err != nil {
-		return err
+	if err := db.connect(ctx, file); err != nil {
+		return errors.Join(err, folder.Remove())
 	}
-	if os.RemoveAll(dir) != nil {
-		db.dirs = append(db.dirs, dir) // in use, as Windows sees it: Close removes it
+	if folder.Remove() != nil {
+		db.kept = append(db.kept, folder) // in use, as Windows sees it: Close removes it
 	}
 	return nil
 }
@@ -207,11 +211,15 @@ func (db *DB) connect(ctx context.Context, file string) (err error) {
 			}
 			c.log = db.newLog(c)
 		}
-		if err := db.equip(ctx, c); err != nil {
+		if err := db.equip(ctx, c, i == 0); err != nil {
 			return err
 		}
 	}
-	db.pool.Store(newPool(conns[0], conns[1:]))
+	p := newPool(conns[0], conns[1:])
+	if db.place == "" {
+		p.origin = newOrigin(file, db.frames, db.pageSize)
+	}
+	db.pool.Store(p)
 	return nil
 }
 
@@ -235,13 +243,18 @@ func (db *DB) learn(ctx context.Context, c *conn) (err error) {
 	if db.schema, err = readSchema(ctx, c, db.opts.Logf); err != nil {
 		return err
 	}
+	if db.place == "" && !db.schema.entangled {
+		// Nobody else writes, and no write reaches another table.
+		db.numbers = &numbers{top: map[numberKey]givenID{}}
+	}
 	db.rules, err = db.opts.Map.compile(db.schema)
 	return err
 }
 
 // equip makes a connection ready: its clock where the schema asks for one, and
-// its files open before they are unlinked.
-func (db *DB) equip(ctx context.Context, c *conn) error {
+// its files open before they are unlinked. What the writer has put into a copy
+// until now is part of what a reset goes back to.
+func (db *DB) equip(ctx context.Context, c *conn, writer bool) error {
 	if db.schema.impure {
 		c.clock = &clock{}
 		c.clock.set(db.opts.Now, db.opts.Seed, 0)
@@ -254,6 +267,12 @@ func (db *DB) equip(ctx context.Context, c *conn) error {
 		return err
 	}
 	c.dropStmts()
+	if db.place == "" && writer {
+		var err error
+		if db.frames, db.pageSize, err = c.settle(cmp.Or(db.opts.logLimit, logLimit)); err != nil {
+			return err
+		}
+	}
 	if _, err := exists(ctx, c, "SELECT 1 FROM sqlite_schema LIMIT 1", nil); err != nil {
 		return err
 	}
@@ -282,8 +301,8 @@ func (db *DB) Close(ctx context.Context) error {
 	for _, t := range db.dropTenants() {
 		err = errors.Join(err, t.Close(ctx))
 	}
-	for _, dir := range db.dirs {
-		err = errors.Join(err, os.RemoveAll(dir))
+	for _, folder := range db.kept {
+		err = errors.Join(err, folder.Remove())
 	}
 	return err
 }

@@ -28,6 +28,8 @@ type change struct {
 	generated []string     // columns that got an id
 	rowid     driver.Value // that a new row gets, nil where SQLite gives it
 	at        moment
+	numbers   *numbers
+	claims    []claim // of the numbers in generated ids
 }
 
 // value is what the change writes to a column.
@@ -147,6 +149,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	defer db.unwrite(c)
 	n := db.setClock(c, req)
 	w.at = momentOf(db.opts.Now, db.opts.Seed, n)
+	w.numbers = db.numbers
 	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
 	err = db.change(ctx, c, n, w.table.name, func() (err error) {
@@ -158,6 +161,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 		return nil, db.constraint(ctx, c, w, err)
 	}
 	end(w.added())
+	db.numbers.settle(w)
 	if w.verb == deleteRow {
 		row = g.nothing()
 	} else {

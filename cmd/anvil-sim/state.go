@@ -204,26 +204,6 @@ func (o *serveOptions) inProcess(ctx context.Context, opts *sim.Options, doc *ai
 	return &state{sim: s, stop: db.Close, seed: opts.Seed, stateful: true, resetter: db, snapshotter: db}, nil
 }
 
-// A deadline gives a provider in process the deadline that a process has.
-type deadline struct {
-	provider.Provider
-	timeout time.Duration
-}
-
-// Invoke implements provider.Provider.
-func (d *deadline) Invoke(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-	limited, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	resp, err := d.Provider.Invoke(limited, req)
-	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		err = &provider.TransportError{
-			Code:    provider.UpstreamTimeout,
-			Message: fmt.Sprintf("State provider did not answer %s within %d ms.", req.OperationID, d.timeout.Milliseconds()),
-		}
-	}
-	return resp, err
-}
-
 // startProvider starts the provider process and, when there is no contract,
 // asks it for one.
 func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc *air.Document, path string) (*state, error) {

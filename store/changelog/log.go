@@ -95,6 +95,26 @@ func (l *Log) Watch(ctx context.Context, sql string) error {
 	return l.err
 }
 
+// Clear forgets what was noted, for a connection whose database is as it was
+// before the first note. It must not be called in a transaction.
+func (l *Log) Clear() error {
+	if !l.Begun() {
+		return nil
+	}
+	logs := []string{liveCalls, livePrefix + counters}
+	for _, o := range l.objects {
+		if o.table != nil && o.table.watched {
+			logs = append(logs, livePrefix+o.table.name)
+		}
+	}
+	for _, log := range logs {
+		if err := l.exec("DELETE FROM " + Schema + "." + fixture.Quote(log)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (l *Log) watch(ctx context.Context, sql string) error {
 	if !l.begun {
 		if err := l.begin(ctx); err != nil {
