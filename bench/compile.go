@@ -13,8 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -197,11 +195,10 @@ func compilePart(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+	took, err := cpuTime()
+	if err != nil {
 		return err
 	}
-	took := time.Duration(r.Utime.Nano() + r.Stime.Nano())
 	_, err = fmt.Fprintf(out, "%.1f %.1f\n", took.Seconds()*1000, peakMemory(os.Getpid()))
 	return err
 }

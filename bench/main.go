@@ -19,7 +19,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -168,9 +167,7 @@ func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) err
 		return err
 	}
 	if s.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rep)
+		return writeJSON(out, rep)
 	}
 	return rep.table(out)
 }
