@@ -125,7 +125,8 @@ func (f *Files) read(name string) ([]byte, error) {
 	if f.root == nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	in, err := f.root.Open(filepath.FromSlash(name))
+	// Asked before it is opened: opening a named pipe waits for its writer.
+	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil {
 		// os.Root does not export the error of an escaping link.
 		if strings.Contains(err.Error(), "escapes") {
@@ -133,14 +134,14 @@ func (f *Files) read(name string) ([]byte, error) {
 		}
 		return nil, err
 	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", name)
 	}
+	in, err := f.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, int64(maxBytes-f.bytes)+1))
 	if err != nil {
 		return nil, err
