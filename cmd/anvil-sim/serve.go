@@ -23,7 +23,6 @@ import (
 type serveOptions struct {
 	streams    cli.Streams
 	contract   string
-	approve    string
 	provider   string
 	fixtures   string
 	timeoutMS  int
@@ -46,6 +45,7 @@ type serveOptions struct {
 	slowMS     int
 	pprof      string
 	fixture    fixtureFlags
+	describe   descriptionFlags
 
 	hard       context.Context // ends with a second signal
 	traceStart int64           // where this run begins in the trace file
@@ -70,6 +70,7 @@ when it ends the server stops, and its exit status is the command's. With --tls
 it also has ANVIL_CA_CERT, the certificate to trust.`,
 		Example: `  anvil-sim serve
   anvil-sim serve --fixtures app.sqlite --port 8080
+  anvil-sim serve --contract openapi.yaml --approve all --manifest anvil.yaml
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py" --trace calls.jsonl
   anvil-sim serve --provider-cmd "anvil-sim provider sqlite fixtures.db"
   anvil-sim serve --contract ./bundle -- go test ./...`,
@@ -100,7 +101,7 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, or an API description with --approve; also gzipped")
-	f.StringVar(&o.approve, "approve", "", "serve an API description as the contract: reads, or all of it")
+	o.describe.add(f)
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
 	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
 	o.fixture.add(f)
@@ -125,6 +126,8 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
 	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
+	_ = cmd.MarkFlagFilename("manifest", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("profile", "yaml", "yml")
 	_ = cmd.MarkFlagFilename("fixtures")
 	_ = cmd.MarkFlagFilename("trace", "jsonl")
 }
@@ -149,8 +152,6 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("--seed: found %q, want a whole number from 0", o.seed)
-	case o.approve != "" && o.approve != "reads" && o.approve != "all":
-		return 0, fmt.Errorf("--approve: found %q, want reads or all", o.approve)
 	case o.port < 0 || o.port > 65535:
 		return 0, fmt.Errorf("--port: found %d, want 0 to 65535", o.port)
 	case o.timeoutMS < 1:
@@ -160,7 +161,7 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	case o.slowMS < 0:
 		return 0, fmt.Errorf("--slow-ms: found %d, want at least 0 (ms)", o.slowMS)
 	}
-	return uint32(n), nil // seeds are taken modulo 2^32
+	return uint32(n), o.describe.check(o.provider) // seeds are taken modulo 2^32
 }
 
 func (o *serveOptions) timeout() time.Duration {
