@@ -93,6 +93,7 @@ func (db *DB) Snapshot(ctx context.Context, p *provider.SnapshotParams) error {
 	if err != nil {
 		return err
 	}
+	defer db.left(t)
 	return t.snapshot(ctx, p.Path, p.Call)
 }
 
@@ -122,7 +123,8 @@ func (db *DB) save(ctx context.Context, p *provider.SnapshotParams) error {
 	return nil
 }
 
-// seen finds the copy of a tenant that calls have come from.
+// seen finds the copy of a tenant that calls have come from. The caller must call
+// [DB.left] when it is done.
 func (db *DB) seen(tenant *string) (*DB, error) {
 	if tenant == nil || *tenant == "" || db.place != "" {
 		return db, nil
@@ -130,6 +132,7 @@ func (db *DB) seen(tenant *string) (*DB, error) {
 	db.tenantMu.Lock()
 	defer db.tenantMu.Unlock()
 	if t := db.tenants[*tenant]; t != nil {
+		t.running.Add(1)
 		return t, nil
 	}
 	known := "none was"

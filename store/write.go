@@ -148,7 +148,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	defer db.unwrite(c)
 	n := db.setClock(c, req)
-	w.at = momentOf(db.opts.Now, db.opts.Seed, n)
+	w.at = momentOf(db.opts.Now, db.seed.Load(), n)
 	w.numbers = db.numbers
 	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
