@@ -16,6 +16,7 @@ import (
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/surface"
+	"github.com/anvil-sim/anvil/store"
 	"github.com/anvil-sim/anvil/trace"
 )
 
@@ -208,7 +209,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 // serve binds, says where, and answers until ctx ends, the provider dies or the
 // command is done.
 func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (err error) {
-	defer func() { err = errors.Join(err, o.closeState(ctx, st)) }()
+	defer func() { err = errors.Join(err, o.closeState(st, err)) }()
 	slow := time.Duration(o.slowMS) * time.Millisecond
 	if slow == 0 {
 		slow = -1 // zero would be the default
@@ -300,14 +301,20 @@ func (o *serveOptions) say(format string, args ...any) {
 	fmt.Fprintf(o.streams.Err, "anvil-sim: "+format+"\n", args...)
 }
 
-// closeState ends the provider. The run is over: what goes wrong here is said,
-// and does not change the exit status. But a provider that ends with a code of its
+// closeState ends the provider after a run that ended with an error or nil. The
+// run is over: what goes wrong here is said, and does not change the exit status.
+// There are two exceptions. A state that was asked for and could not be saved is an
+// error, unless the run has one already. And a provider that ends with a code of its
 // own after its shutdown says that the answer is no (provider cassette with
 // --fail-miss), and so does serve. A shell's 128 and more tell of a signal, which
 // the shutdown itself may have sent.
-func (o *serveOptions) closeState(ctx context.Context, st *state) error {
+func (o *serveOptions) closeState(st *state, failed error) error {
 	died := st.death() != nil
 	if err := st.close(o.hard); err != nil && !died {
+		var unsaved *store.SaveError
+		if failed == nil && errors.As(err, &unsaved) {
+			return err
+		}
 		o.report(err)
 	}
 	if st.cut != nil && st.cut() && o.hard.Err() == nil {
