@@ -8,6 +8,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 )
 
 // An async says where the progress of a long-running operation is to be asked.
@@ -189,7 +190,7 @@ func (c *compiler) takesQuery(o *operation) bool {
 // carriesFile reports whether an operation sends or answers the bytes of a file.
 func (c *compiler) carriesFile(o *operation) bool {
 	if o.body != nil {
-		switch mediaType(o.body.Type) {
+		switch media.Type(o.body.Type) {
 		case "application/octet-stream":
 			return true
 		case "multipart/form-data":

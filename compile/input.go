@@ -6,6 +6,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 )
 
 // inputHops is how many named schemas deep an input schema is written out.
@@ -28,7 +29,7 @@ func (c *compiler) chooseBody(o *operation) {
 }
 
 func bodyRank(t string) int {
-	switch t = mediaType(t); {
+	switch t = media.Type(t); {
 	case t == "application/json":
 		return 0
 	case strings.HasSuffix(t, "+json"):
@@ -41,14 +42,10 @@ func bodyRank(t string) int {
 	return 4
 }
 
-func mediaType(t string) string {
-	t, _, _ = strings.Cut(t, ";")
-	return strings.ToLower(strings.TrimSpace(t))
-}
-
+// isJSON also takes a content type that says nothing.
 func isJSON(t string) bool {
-	t = mediaType(t)
-	return t == "application/json" || strings.HasSuffix(t, "+json") || t == "*/*" || t == "text/json"
+	t = media.Type(t)
+	return t == "*/*" || media.JSON(t)
 }
 
 // params builds the parameters. A parameter of the path's template that is not
@@ -184,7 +181,7 @@ func (c *compiler) bodyValue(o *operation, keys map[string]bool) *api.Value {
 		return nil
 	}
 	b := builder{}
-	b.set("contentType", mediaType(o.body.Type))
+	b.set("contentType", media.Type(o.body.Type))
 	b.set("required", o.src.BodyNeeded)
 	schema := c.expander.expand(o.body.Schema, inputHops+1)
 	if schema == nil || !schema.Is(canon.Object) {

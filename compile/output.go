@@ -6,6 +6,7 @@ import (
 
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 )
 
 // readOutput finds the success responses: exact statuses in order, headers, and
@@ -45,17 +46,17 @@ func (c *compiler) readOutput(o *operation) {
 	}
 	for _, content := range chosen.Contents {
 		o.binary = o.binary || isFile(content)
-		o.streaming = o.streaming || mediaType(content.Type) == "text/event-stream"
+		o.streaming = o.streaming || media.Type(content.Type) == "text/event-stream"
 	}
 }
 
 // isFile reports whether a body is the bytes of a file.
 func isFile(c api.Content) bool {
-	switch kind, _, _ := strings.Cut(mediaType(c.Type), "/"); kind {
+	switch kind, _, _ := strings.Cut(media.Type(c.Type), "/"); kind {
 	case "image", "audio", "video", "font":
 		return true
 	}
-	return mediaType(c.Type) == "application/octet-stream" || mediaType(c.Type) == "application/zip" || !isJSON(c.Type) && c.Schema.Get("format").Text() == "binary"
+	return media.Type(c.Type) == "application/octet-stream" || media.Type(c.Type) == "application/zip" || !isJSON(c.Type) && c.Schema.Get("format").Text() == "binary"
 }
 
 // oneShape takes the first of several shapes of a list: a list is served as one.

@@ -7,6 +7,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 )
 
 // apply puts what a manifest states over what was found. Nil states nothing.
@@ -127,7 +128,7 @@ func (ov *Override) body(c *compiler, o *operation, b *api.Value) {
 		return
 	}
 	for i := range o.src.Bodies {
-		if mediaType(o.src.Bodies[i].Type) == mediaType(want) {
+		if media.Type(o.src.Bodies[i].Type) == media.Type(want) {
 			o.body = &o.src.Bodies[i]
 			return
 		}

@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -366,6 +367,35 @@ func TestNoSecretInDisguise(t *testing.T) {
 		}
 	}
 }
+
+// A tape's failures reach the client as they did when they were recorded.
+func TestRecordedFailuresArePlayed(t *testing.T) {
+	played := roundTripper(func(req *http.Request) (*http.Response, error) {
+		switch req.URL.Path {
+		case "/slow":
+			return nil, context.DeadlineExceeded
+		case "/down":
+			return nil, errors.New("recorded failure: reset")
+		}
+		body := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errors.New("recorded failure: reset")))
+		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(body)}, nil
+	})
+	base, _ := proxy(t, open(t, "", nil), "http://127.0.0.1:9", ProxyOptions{Replay: played, Closed: true})
+	client := rawClient(t)
+	if got := get(t, client, "GET", base+"/slow", "", ""); got.Status != 504 || got.Header.Get("X-Anvil-Upstream-Error") != "timeout" {
+		t.Errorf("got %+v", got)
+	}
+	if got := get(t, client, "GET", base+"/down", "", ""); got.Status != 502 || got.Header.Get("X-Anvil-Upstream-Error") != "connection" {
+		t.Errorf("got %+v", got)
+	}
+	if got := get(t, client, "GET", base+"/half", "", ""); got.Status != 200 || got.Err == "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // revealed is a text with all that is percent-encoded, escaped or base64 beside it.
 func revealed(text string) string {

@@ -194,12 +194,16 @@ func (p *Proxy) failed(w http.ResponseWriter, req *http.Request, x *exchange, er
 	x.failure = err
 	_ = x.finish() // what went wrong was told to Warn
 	kind, text := failure(err)
-	status := http.StatusBadGateway
-	if kind == "timeout" {
-		status = http.StatusGatewayTimeout
-	}
 	w.Header().Set("X-Anvil-Upstream-Error", kind)
-	refuse(w, status, "no answer from "+p.opts.Target.Host+": "+text)
+	refuse(w, failureStatus(kind), "no answer from "+p.opts.Target.Host+": "+text)
+}
+
+// failureStatus is what the client gets for a kind of failure.
+func failureStatus(kind string) int {
+	if kind == "timeout" {
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
 }
 
 // informational passes 1xx answers on, and notes the connection.

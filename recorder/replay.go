@@ -41,7 +41,7 @@ func (p *Proxy) replay(w http.ResponseWriter, req *http.Request) bool {
 	case err != nil:
 		kind, reason := failure(err)
 		w.Header().Set("X-Anvil-Upstream-Error", kind)
-		refuse(w, http.StatusBadGateway, "recorded: "+reason)
+		refuse(w, failureStatus(kind), "recorded: "+reason)
 		return true
 	}
 	defer resp.Body.Close()
@@ -59,6 +59,9 @@ func (p *Proxy) played(w http.ResponseWriter, req *http.Request, resp *http.Resp
 	p.toClient(h, "http://"+req.Host)
 	setHeader(w.Header(), h, resp)
 	w.WriteHeader(resp.StatusCode)
-	_, _ = io.Copy(w, resp.Body)
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler) // it broke off when it was recorded, or the client left
+	}
 	setTrailer(w.Header(), resp.Trailer)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
@@ -50,25 +51,25 @@ func (o *operation) recordedBody(r *tape.Request) *canon.Value {
 // be neither JSON nor a form is text, whatever it looks like. Beside that a recording
 // of a client that used another coding counts as what it means.
 func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
-	switch media := o.declaredMedia(); {
-	case binaryMedia(media):
+	switch declared := media.Type(o.Body.ContentType); {
+	case media.Binary(declared):
 		return canon.NewString(base64.StdEncoding.EncodeToString(body))
-	case !isJSON(media) && media != "application/x-www-form-urlencoded" && media != "multipart/form-data":
+	case !media.JSON(declared) && declared != "application/x-www-form-urlencoded" && declared != "multipart/form-data":
 		return textValue(body)
 	}
-	media, params, err := mime.ParseMediaType(contentType)
+	sent, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		media = strings.ToLower(o.Body.ContentType)
+		sent = media.Type(o.Body.ContentType)
 	}
 	switch {
-	case media == "application/x-www-form-urlencoded":
+	case sent == "application/x-www-form-urlencoded":
 		var members []canon.Member
 		for _, p := range parseQuery(string(body)) {
 			name := strings.TrimSuffix(p.name, "[]")
 			members = append(members, canon.Member{Key: name, Value: formValue(o.fieldSchema(name), p.values)})
 		}
 		return canon.NewObject(members...)
-	case strings.HasPrefix(media, "multipart/") && params["boundary"] != "":
+	case strings.HasPrefix(sent, "multipart/") && params["boundary"] != "":
 		if v := o.multipartBody(body, params["boundary"]); v != nil {
 			return v
 		}
@@ -77,21 +78,6 @@ func (o *operation) decodeBody(contentType string, body []byte) *canon.Value {
 		return v
 	}
 	return textValue(body)
-}
-
-func (o *operation) declaredMedia() string {
-	return strings.ToLower(strings.TrimSpace(strings.Split(o.Body.ContentType, ";")[0]))
-}
-
-// binaryMedia tells the content types that the simulator carries as base64.
-func binaryMedia(media string) bool {
-	switch media {
-	case "application/octet-stream", "application/pdf", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar",
-		"application/protobuf", "application/x-protobuf":
-		return true
-	}
-	family, _, _ := strings.Cut(media, "/")
-	return (family == "image" || family == "audio" || family == "video" || family == "font") && !strings.HasSuffix(media, "+xml")
 }
 
 // textValue is a text as the simulator carries it, with its way of writing what is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 )
 
 // A param is a declared parameter with how its recorded text is read. Two texts
@@ -139,7 +140,7 @@ func partValue(schema *air.Value, file bool, contentType string, content []byte)
 	switch {
 	case file || format == "binary" || format == "byte":
 		return canon.NewString(base64.StdEncoding.EncodeToString(content))
-	case isJSON(strings.ToLower(strings.TrimSpace(strings.Split(contentType, ";")[0]))):
+	case media.JSON(media.Type(contentType)):
 		if v, err := canon.Parse(content, canon.Lenient); err == nil {
 			return v
 		}

@@ -29,9 +29,12 @@ func (c *serverConn) write(it *tape.Interaction, req *http.Request, keep bool) b
 	}
 	_, _ = w.WriteString("HTTP/1.1 " + strconv.Itoa(r.Status) + " " + oneLine(reason) + "\r\n")
 	f := frame(r, body, req)
+	if it.Failure != nil {
+		f.breakOff(r, len(body))
+	}
 	closes := c.fields(r, f)
 	keep = keep && !closes && !f.toEnd
-	if !keep && !closes {
+	if !keep && !closes && !f.breaks {
 		_, _ = w.WriteString("Connection: close\r\n")
 	}
 	_, _ = w.WriteString("\r\n")
@@ -98,6 +101,23 @@ type framing struct {
 	chunked bool   //
 	toEnd   bool   // it ends with the connection
 	length  string // value of Content-Length, "" for none
+	breaks  bool   // the connection ends before the body does
+}
+
+// breakOff makes the framing promise more than there is.
+func (f *framing) breakOff(r *tape.Response, size int) {
+	f.breaks = true
+	if f.length == "" {
+		return
+	}
+	if f.length = r.Header.Get("Content-Length"); !longer(f.length, size) {
+		f.length = strconv.Itoa(size + 1)
+	}
+}
+
+func longer(length string, size int) bool {
+	n, err := strconv.Atoi(length)
+	return err == nil && n > size
 }
 
 // frame keeps the recorded framing as far as it is still true.
@@ -120,7 +140,7 @@ func frame(r *tape.Response, body []byte, req *http.Request) framing {
 func (c *serverConn) body(r *tape.Response, body []byte, f framing) bool {
 	if !f.chunked {
 		_, err := c.out.Write(body)
-		return err == nil
+		return err == nil && !f.breaks
 	}
 	for _, chunk := range chunks(r, body) {
 		_, _ = c.out.WriteString(strconv.FormatInt(int64(len(chunk)), 16) + "\r\n")
@@ -129,6 +149,9 @@ func (c *serverConn) body(r *tape.Response, body []byte, f framing) bool {
 		if c.out.Flush() != nil {
 			return false
 		}
+	}
+	if f.breaks {
+		return false
 	}
 	_, _ = c.out.WriteString("0\r\n")
 	for _, t := range r.Trailer {

@@ -223,7 +223,7 @@ func (c *serverConn) answer(ctx context.Context, req *http.Request) (keep bool) 
 	if c.server.opts.Timing && !wait(ctx, it.Response.Duration) {
 		return false
 	}
-	if it.Failure != nil {
+	if it.Failure != nil && !(it.BrokeOff() && req.ProtoAtLeast(1, 1) && req.Method != http.MethodHead) {
 		c.abort()
 		return false
 	}

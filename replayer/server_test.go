@@ -267,6 +267,39 @@ func TestRecordedFailures(t *testing.T) {
 	}
 }
 
+// What an answer began with comes again, and then the failure in place of its end.
+func TestAnswersThatBrokeOff(t *testing.T) {
+	for name, header := range map[string]tape.Header{
+		"longer":  {{Name: "Content-Length", Value: "100"}},
+		"whole":   {{Name: "Content-Length", Value: "4"}},
+		"chunked": nil,
+		"stream":  {{Name: "Content-Type", Value: "text/event-stream"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := tapeOf(t, "GET http://h/a -> half")
+			rec.Interactions[0].Failure = &tape.Failure{TimedOut: true, Message: "reset"}
+			r := &rec.Interactions[0].Response
+			r.Cut, r.Status, r.Header = "reset", 201, header
+			s, _ := start(t, nil, nil, rec)
+			client := &http.Client{Transport: transport(t, nil, rec)}
+			for _, get := range []func() (*http.Response, error){
+				func() (*http.Response, error) { return http.Get(s.URL() + "/a") },
+				func() (*http.Response, error) { return client.Get("http://h/a") },
+			} {
+				resp, err := get()
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if resp.StatusCode != 201 || string(body) != "half" || err == nil {
+					t.Errorf("%d %q %v", resp.StatusCode, body, err)
+				}
+			}
+		})
+	}
+}
+
 func transport(t testing.TB, o *replayer.Options, tapes ...*tape.Tape) *replayer.Transport {
 	t.Helper()
 	tr, err := replayer.NewTransport(tapes, o)

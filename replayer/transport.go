@@ -53,7 +53,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if it.Failure != nil {
+	if it.Failure != nil && (!it.BrokeOff() || req.Method == http.MethodHead) {
 		return nil, it.Failure
 	}
 	return response(it, req)
@@ -90,8 +90,21 @@ func response(it *tape.Interaction, req *http.Request) (*http.Response, error) {
 		resp.Header.Set("Content-Length", strconv.Itoa(len(content)))
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(content))
+	if it.Failure != nil {
+		if length := r.Header.Get("Content-Length"); longer(length, len(content)) {
+			resp.ContentLength, _ = strconv.ParseInt(length, 10, 64)
+			resp.Header.Set("Content-Length", length)
+		}
+		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(content), failing{it.Failure}))
+	}
 	return resp, nil
 }
+
+// failing is where a body broke off.
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // decodes reports whether net/http's transport would have asked for gzip, and
 // decoded it, on its own.

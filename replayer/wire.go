@@ -11,6 +11,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air/route"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
@@ -83,21 +84,21 @@ func (a *asked) body(r *tape.Request) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return
 	}
-	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	typ, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil {
-		media = strings.ToLower(strings.TrimSpace(strings.Split(h.Get("Content-Type"), ";")[0]))
+		typ = media.Type(h.Get("Content-Type"))
 	}
 	switch {
-	case media == "application/x-www-form-urlencoded":
+	case typ == "application/x-www-form-urlencoded":
 		for _, p := range parseQuery(string(body)) {
 			a.add("body", "/"+escapePointer.Replace(p.name), list(p.values))
 		}
 		return
-	case strings.HasPrefix(media, "multipart/") && a.parts(body, params["boundary"]):
+	case strings.HasPrefix(typ, "multipart/") && a.parts(body, params["boundary"]):
 		return
 	}
 	// JSON is told by its content: recorders lose the type, and clients lie.
-	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' || isJSON(media) {
+	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' || media.JSON(typ) {
 		if v, err := canon.Parse(body, canon.Lenient); err == nil {
 			if !a.graphql(v) {
 				a.leaves("", v)
@@ -106,10 +107,6 @@ func (a *asked) body(r *tape.Request) {
 		}
 	}
 	a.opaque("", body)
-}
-
-func isJSON(media string) bool {
-	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
 }
 
 // parts adds the parts of a multipart body by name; the boundary, which clients

@@ -59,6 +59,9 @@ func ScanFile(name string, data []byte, rules *Rules) ([]FileFinding, error) {
 // what the gate behind scrubbing would stop.
 func (at *spot) judge(s *Scrubber, text string) (found []Finding) {
 	place := at.place()
+	if at.isLength() {
+		return s.ScanText(place, []byte(text)) // the body is judged at its own place
+	}
 	at.scrub(s, text)
 	for _, secret := range s.vault.secrets() {
 		if bare := strings.TrimSpace(secret); len(bare) >= 6 && !redacted(bare) && !s.rules.allows(bare) {

@@ -93,6 +93,19 @@ func TestRedactBodies(t *testing.T) {
 	}
 }
 
+// A secret in a body is found and counted once, not at the body's length as well.
+func TestBodyAndItsLength(t *testing.T) {
+	const file = "interactions:\n- request: {uri: 'http://h/', method: GET, body: null, headers: {}}\n  response:\n    headers: {Content-Length: ['24']}\n    body: {string: '{\"password\":\"tell-none\"}'}\n    status: {code: 200, message: OK}\nversion: 1\n"
+	found, err := ScanFile("t", []byte(file), nil)
+	if err != nil || len(found) != 1 || found[0].Place != "response.body.string" {
+		t.Errorf("%v %v", found, err)
+	}
+	out, r, err := RedactFile("t", []byte(file), nil)
+	if err != nil || r.Replaced != 1 || !strings.Contains(string(out), "['32']") {
+		t.Errorf("%+v %v\n%s", r, err, out)
+	}
+}
+
 func TestRedactFile(t *testing.T) {
 	rules, err := ParseRules("r", []byte("headers: [X-Tenant]\njson: [/user/ssn]\nvolatile: {headers: [ETag]}\n"))
 	if err != nil {

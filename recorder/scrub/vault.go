@@ -69,6 +69,15 @@ func (v *Vault) counted() {
 	v.mu.Unlock()
 }
 
+// uncounted does something that replaces values which are counted elsewhere.
+func (v *Vault) uncounted(do func()) {
+	before, _ := v.Count()
+	do()
+	v.mu.Lock()
+	v.count = before
+	v.mu.Unlock()
+}
+
 // replaceKnown replaces words of a text that were seen as secrets before. A word
 // is what stands between characters that tokens do not have; where one is longer
 // than its secret (a path, a=b) the parts are tried too.

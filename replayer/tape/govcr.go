@@ -107,6 +107,9 @@ func (it *Interaction) goVCRResponse(resp *node) (err error) {
 	}
 	failed := resp.get("failure").str()
 	if r.Status == 0 || failed != "" {
+		if r.Cut != "" && r.Status != 0 {
+			status = r.Cut // the answer began well
+		}
 		it.Failure = failure(status)
 		it.Failure.TimedOut = it.Failure.TimedOut || failed == "timeout"
 	}

@@ -64,12 +64,18 @@ type Interaction struct {
 	ID       string // the tape's own name for it, "" when it has none
 	Request  Request
 	Response Response
-	Failure  *Failure // the exchange ended without an answer; nil when it did not
+	Failure  *Failure // the exchange ended without an answer, or without a whole one; nil when it did not
 	Call     *Call    // nil for HTTP recordings
 }
 
 // Place names the interaction for a message: "users.yaml #3".
 func (i *Interaction) Place() string { return fmt.Sprintf("%s #%d", i.Tape, i.Position) }
+
+// BrokeOff reports whether an answer began and ended in a failure: Response is what
+// came of it.
+func (i *Interaction) BrokeOff() bool {
+	return i.Failure != nil && i.Response.Status != 0 && i.Response.Cut != ""
+}
 
 // HTTP reports whether the interaction says what went over HTTP.
 func (i *Interaction) HTTP() bool { return i.Request.Method != "" }
@@ -104,7 +110,7 @@ type Early struct {
 	Header Header
 }
 
-// A Failure is how an exchange ended without an answer. It is a net.Error as far
+// A Failure is how an exchange ended without an answer, or in the middle of one. It is a net.Error as far
 // as a caller asks for Timeout.
 type Failure struct {
 	TimedOut bool

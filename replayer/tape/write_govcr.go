@@ -100,7 +100,10 @@ func (t *writer) goVCRResponse(it *Interaction) goVCRResponse {
 		e.Early = append(e.Early, goVCREarly{early.Status, t.headers(early.Header)})
 	}
 	if f := it.Failure; f != nil {
-		e.Code, e.Status, e.Failure = 0, f.Message, "connection"
+		e.Failure = "connection"
+		if !it.BrokeOff() {
+			e.Code, e.Status = 0, f.Message
+		}
 		if f.TimedOut {
 			e.Failure = "timeout"
 		}

@@ -118,7 +118,13 @@ func TestGoVCRLosesNothing(t *testing.T) {
 	it := &tape.Interaction{Tape: "t", Request: tape.Request{Method: "POST", URL: "http://a.test/x", Header: h[:1], Body: []byte("q")},
 		Response: tape.Response{Status: 200, Reason: "Fine", Header: h, Body: []byte("ab"), Plain: true, Trailer: tape.Header{{Name: "X-T", Value: "2"}},
 			Duration: 5, Stream: true, Chunks: []int{1, 1}, Cut: "why", Early: []tape.Early{{Status: 103, Header: tape.Header{{Name: "Link", Value: "</a>"}}}}}}
-	for _, f := range []tape.Format{tape.GoVCR1, tape.GoVCR2} {
+	broken := *it
+	broken.Failure = &tape.Failure{Message: "why"}
+	for _, c := range []struct {
+		f  tape.Format
+		it *tape.Interaction
+	}{{tape.GoVCR1, it}, {tape.GoVCR2, it}, {tape.GoVCR1, &broken}, {tape.GoVCR2, &broken}} {
+		f, it := c.f, c.it
 		var b bytes.Buffer
 		lost, err := tape.Write(&b, f, []*tape.Interaction{it})
 		if err != nil || len(lost) > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 	"github.com/anvil-sim/anvil/sim"
 )
 
@@ -26,38 +27,17 @@ const (
 )
 
 func bodyKindOf(contentType string) bodyKind {
-	switch t := mediaType(contentType); {
-	case isJSON(t):
+	switch t := media.Type(contentType); {
+	case media.JSON(t):
 		return jsonBody
 	case t == "application/x-www-form-urlencoded":
 		return formBody
 	case t == "multipart/form-data":
 		return multipartBody
-	case isBinaryType(t):
+	case media.Binary(t):
 		return binaryBody
 	}
 	return textBody
-}
-
-// isBinaryType tells content types whose bytes are no text.
-func isBinaryType(t string) bool {
-	switch t {
-	case "application/octet-stream", "application/pdf", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar",
-		"application/protobuf", "application/x-protobuf":
-		return true
-	}
-	family, _, _ := strings.Cut(t, "/")
-	return (family == "image" || family == "audio" || family == "video" || family == "font") && !strings.HasSuffix(t, "+xml")
-}
-
-// mediaType is the type of a content type, lower case, without parameters.
-func mediaType(contentType string) string {
-	t, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(t))
-}
-
-func isJSON(t string) bool {
-	return t == "application/json" || strings.HasSuffix(t, "+json") || t == "text/json"
 }
 
 // readBody decodes the body as the operation declares it.
@@ -151,7 +131,7 @@ func (in *inbound) looseBody() {
 	if len(in.body) == 0 || in.json != nil {
 		return
 	}
-	if t := mediaType(in.one("Content-Type")); t == "" || t == "text/plain" || isJSON(t) {
+	if t := media.Type(in.one("Content-Type")); t == "" || t == "text/plain" || media.JSON(t) {
 		if text, err := canon.AppendCompact(nil, in.body, canon.Lenient); err == nil {
 			in.json = text
 			return

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/media"
 	"github.com/anvil-sim/anvil/sim"
 )
 
@@ -110,7 +111,7 @@ func (p *plan) part(name string, part *multipart.Part) (sim.Raw, error) {
 	if isFile || t.binary {
 		return canon.AppendString(nil, base64.StdEncoding.EncodeToString(content)), nil
 	}
-	if isJSON(mediaType(part.Header.Get("Content-Type"))) {
+	if media.JSON(media.Type(part.Header.Get("Content-Type"))) {
 		if text, err := canon.AppendCompact(nil, content, canon.Lenient); err == nil {
 			return text, nil
 		}
