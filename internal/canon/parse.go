@@ -1,11 +1,34 @@
 package canon
 
+import "slices"
+
 // A parser builds a tree.
 type parser struct {
 	src    []byte
 	pos    int
 	depth  int
 	policy Policy
+
+	// What is read of the values around, each taken whole when it ends.
+	members []Member
+	elems   []*Value
+	places  []int // of the keys, for the error of a duplicate
+
+	shared map[string]*Value // short texts; nil for a small document
+}
+
+// Keys, types and names repeat in a large document; long texts do not.
+const (
+	largeDocument = 16 << 10
+	sharedText    = 64
+)
+
+func newParser(src []byte, policy Policy) *parser {
+	p := &parser{src: src, policy: policy}
+	if len(src) >= largeDocument {
+		p.shared = map[string]*Value{}
+	}
+	return p
 }
 
 func (p *parser) space() { p.pos = skipSpace(p.src, p.pos) }
@@ -27,11 +50,7 @@ func (p *parser) parse() (*Value, error) {
 	case '[':
 		return p.deeper(p.parseArray)
 	case '"':
-		s, err := p.text()
-		if err != nil {
-			return nil, err
-		}
-		return NewString(s), nil
+		return p.text()
 	}
 	end, err := scanScalar(p.src, start)
 	if err != nil {
@@ -50,14 +69,22 @@ func (p *parser) parse() (*Value, error) {
 }
 
 // text reads a string and decodes it.
-func (p *parser) text() (string, error) {
+func (p *parser) text() (*Value, error) {
 	end, _, err := scanString(p.src, p.pos)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	lit := p.src[p.pos:end]
 	p.pos = end
-	return Unquote(lit), nil
+	if p.shared == nil || len(lit) > sharedText {
+		return NewString(Unquote(lit)), nil
+	}
+	v := p.shared[string(lit)]
+	if v == nil {
+		v = NewString(Unquote(lit))
+		p.shared[string(lit)] = v
+	}
+	return v, nil
 }
 
 func (p *parser) deeper(read func() (*Value, error)) (*Value, error) {
@@ -81,19 +108,21 @@ func (p *parser) ends(b byte) bool {
 }
 
 func (p *parser) parseArray() (*Value, error) {
-	var elems []*Value
 	if p.ends(']') {
-		return NewArray(elems...), nil
+		return NewArray(), nil
 	}
+	first := len(p.elems)
 	for {
 		e, err := p.parse()
 		if err != nil {
 			return nil, err
 		}
-		elems = append(elems, e)
+		p.elems = append(p.elems, e)
 		p.space()
 		switch {
 		case p.ends(']'):
+			elems := slices.Clone(p.elems[first:])
+			p.elems = p.elems[:first]
 			return NewArray(elems...), nil
 		case !p.ends(','):
 			return nil, p.fail("%s in an array, want , or ]", p.found())
@@ -103,20 +132,19 @@ func (p *parser) parseArray() (*Value, error) {
 }
 
 func (p *parser) parseObject() (*Value, error) {
-	var members []Member
 	if p.ends('}') {
 		return NewObject(), nil
 	}
-	var places []int // of the keys, for the error of a duplicate
+	first, firstPlace := len(p.members), len(p.places)
 	for {
 		if p.policy == Strict {
-			places = append(places, p.pos)
+			p.places = append(p.places, p.pos)
 		}
 		m, err := p.member()
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, m)
+		p.members = append(p.members, m)
 		p.space()
 		if p.ends('}') {
 			break
@@ -126,11 +154,13 @@ func (p *parser) parseObject() (*Value, error) {
 		}
 		p.space()
 	}
-	n := len(members)
+	members := slices.Clone(p.members[first:])
+	p.members = p.members[:first]
 	v := NewObject(members...)
-	if p.policy == Strict && len(v.members) < n {
-		return nil, duplicateKey(p.src, places)
+	if p.policy == Strict && len(v.members) < len(members) {
+		return nil, duplicateKey(p.src, p.places[firstPlace:])
 	}
+	p.places = p.places[:firstPlace]
 	return v, nil
 }
 
@@ -148,7 +178,7 @@ func (p *parser) member() (Member, error) {
 	}
 	p.space()
 	v, err := p.parse()
-	return Member{key, v}, err
+	return Member{key.text, v}, err
 }
 
 // duplicateKey names the first key that an object has a second time, given
@@ -158,10 +188,10 @@ func duplicateKey(src []byte, places []int) error {
 	for _, at := range places {
 		p := parser{src: src, pos: at}
 		key, _ := p.text() // read before
-		if seen[key] {
-			return syntaxError(at, "the key %q stands twice in one object", key)
+		if seen[key.text] {
+			return syntaxError(at, "the key %q stands twice in one object", key.text)
 		}
-		seen[key] = true
+		seen[key.text] = true
 	}
 	return nil
 }

@@ -239,7 +239,7 @@ func (v *Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // Parse reads exactly one JSON value as a tree. The error is a *SyntaxError.
 func Parse(src []byte, policy Policy) (*Value, error) {
-	p := parser{src: src, policy: policy}
+	p := newParser(src, policy)
 	p.space()
 	v, err := p.parse()
 	if err != nil {
