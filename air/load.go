@@ -31,18 +31,18 @@ var bundleFiles = []string{"air.yaml", "air.yaml.gz", "air.json", "air.json.gz"}
 // A contract that cannot be understood is a *[LoadError] with all its faults; a
 // file that cannot be read is an error of the os package.
 func Load(path string) (*Document, error) {
-	file, text, err := ReadText(path)
+	file, data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(file, text)
+	return Parse(file, data)
 }
 
-// ReadText reads what [Load] would parse, once, and unzips it: for those who
-// look at it first, since a pipe cannot be read again. The file is the one of a
-// bundle directory that is read, and what errors call it. Errors are those of
-// Load.
-func ReadText(path string) (file string, text []byte, err error) {
+// ReadFile reads what [Load] would parse, once: for those who look at it first,
+// since a pipe cannot be read again. The file is the one of a bundle directory
+// that is read, and what errors call it; the data may be gzipped. Errors are
+// those of Load.
+func ReadFile(path string) (file string, data []byte, err error) {
 	if file, err = contractFile(path); err != nil {
 		return "", nil, err
 	}
@@ -58,12 +58,15 @@ func ReadText(path string) (file string, text []byte, err error) {
 	if info.Size() > MaxSize {
 		return "", nil, tooLarge(file, MaxSize)
 	}
-	if text, err = readAtMost(f, file, info.Size(), MaxSize); err != nil {
+	if data, err = readAtMost(f, file, info.Size(), MaxSize); err != nil {
 		return "", nil, err
 	}
-	text, err = unzip(file, text, MaxSize)
-	return file, text, err
+	return file, data, nil
 }
+
+// Unzip is the text that data holds when it is gzipped, at most [MaxSize] bytes
+// of it, else data itself. The name stands in errors, which are a *[LoadError].
+func Unzip(name string, data []byte) ([]byte, error) { return unzip(name, data, MaxSize) }
 
 func contractFile(path string) (string, error) {
 	info, err := os.Stat(path)

@@ -251,6 +251,13 @@ func TestStart(t *testing.T) {
 	}
 }
 
+func TestAllRefuses(t *testing.T) {
+	err := dispatch(t.Context(), []string{"all", "--rounds", "1"}, nil, io.Discard, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), `found "--rounds", want --short or --json`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestFigures(t *testing.T) {
 	f := newFigures("some", 3)
 	for _, v := range []float64{10, 30, 20} {

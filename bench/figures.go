@@ -60,9 +60,7 @@ func (f *figures) addRatio(name, unit string, value float64, limitName string, l
 // print writes a table, or JSON.
 func (f *figures) print(out io.Writer, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(f)
+		return writeJSON(out, f)
 	}
 	return f.table(out)
 }
@@ -97,4 +95,11 @@ func number(v float64) string {
 	default:
 		return fmt.Sprintf("%.2f", v)
 	}
+}
+
+// writeJSON writes what a part found.
+func writeJSON(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }

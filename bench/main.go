@@ -8,6 +8,7 @@
 //	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
 //	go run ./bench tape      recordings loaded, indexed and asked beside go-vcr and yaml.v3
 //	go run ./bench compile   the compiler beside a bare parse of the same description
+//	go run ./bench all       all of the above; --short and --json are taken
 //	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
 //
 // --help behind a part tells its options. What
@@ -18,7 +19,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -66,6 +66,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return sqliteBench(ctx, args[1:], out, stderr)
 		case "start":
 			return startRun(ctx, args[1:], out, stderr)
+		case "all":
+			return all(ctx, args[1:], in, out, stderr)
 		case "soak":
 			return soakRun(ctx, args[1:], out, stderr)
 		case "compile":
@@ -77,6 +79,23 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 		}
 	}
 	return run(ctx, args, out, stderr)
+}
+
+// all runs the parts that compare, one after the other. With --json the output
+// is one JSON value a part.
+func all(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr *os.File) error {
+	for _, a := range args {
+		if a != "--short" && a != "--json" {
+			return fmt.Errorf("all: found %q, want --short or --json; a part takes more when it runs alone", a)
+		}
+	}
+	for _, part := range []string{"serve", "start", "sqlite", "tape", "trace", "compile"} {
+		fmt.Fprintln(stderr, "bench:", part)
+		if err := dispatch(ctx, append([]string{part}, args...), in, out, stderr); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+	}
+	return nil
 }
 
 type settings struct {
@@ -148,9 +167,7 @@ func run(ctx context.Context, args []string, out io.Writer, stderr *os.File) err
 		return err
 	}
 	if s.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rep)
+		return writeJSON(out, rep)
 	}
 	return rep.table(out)
 }

@@ -97,9 +97,7 @@ func tapeBench(ctx context.Context, args []string, out io.Writer, stderr *os.Fil
 		return err
 	}
 	if s.json {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rep)
+		return writeJSON(out, rep)
 	}
 	return rep.table(out)
 }

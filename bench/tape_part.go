@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/dnaeon/go-vcr/v2/cassette"
@@ -39,25 +38,23 @@ func measureTapePart(ctx context.Context, args []string, out io.Writer) error {
 	if !ok {
 		return fmt.Errorf("part-tape has no %q", args[0])
 	}
-	before := cpuSeconds()
+	before, err := cpuTime()
+	if err != nil {
+		return err
+	}
 	m, err := part(ctx, args[1])
 	if err != nil {
 		return err
 	}
 	if m.CPU == 0 {
-		m.CPU = cpuSeconds() - before
+		after, err := cpuTime()
+		if err != nil {
+			return err
+		}
+		m.CPU = (after - before).Seconds()
 	}
 	m.PeakMB = peakMB()
 	return json.NewEncoder(out).Encode(m)
-}
-
-// cpuSeconds is what this process has used so far, 0 where that is not to be had.
-func cpuSeconds() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 func loadGoVCR(_ context.Context, file string) (m tapeMeasure, err error) {
@@ -149,13 +146,20 @@ func lookup(_ context.Context, size string) (m tapeMeasure, err error) {
 	}
 	runtime.GC()
 	const calls, stride = 100_000, 7919 // a prime
-	began, before := time.Now(), cpuSeconds()
+	before, err := cpuTime()
+	if err != nil {
+		return m, err
+	}
+	began := time.Now()
 	for i := range calls {
 		if _, err := player.Answer(&t.Interactions[i*stride%n].Request); err != nil {
 			return m, err
 		}
 	}
-	return tapeMeasure{Seconds: time.Since(began).Seconds() / calls, CPU: (cpuSeconds() - before) / calls}, nil
+	m.Seconds = time.Since(began).Seconds() / calls
+	after, err := cpuTime()
+	m.CPU = (after - before).Seconds() / calls
+	return m, err
 }
 
 // peakMB is the most memory that this process held. What the runtime took from

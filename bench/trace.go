@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -156,9 +155,7 @@ func runTrace(ctx context.Context, args []string, out io.Writer, stderr *os.File
 		rep.Notes = append(rep.Notes, "no "+name+" on the PATH: it is left out")
 	}
 	if s.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rep)
+		return writeJSON(out, rep)
 	}
 	return rep.table(out)
 }

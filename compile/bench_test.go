@@ -36,7 +36,7 @@ func BenchmarkGitHub(b *testing.B) {
 	b.Run("serve", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := compile.Document(path, "all"); err != nil {
+			if _, err := compile.Document(path, nil, &compile.Options{Approve: "all"}); err != nil {
 				b.Fatal(err)
 			}
 		}

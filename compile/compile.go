@@ -93,11 +93,18 @@ func (c *compiler) note(o *operation, level, code, format string, args ...any) {
 
 // Compile compiles the description in a file. The error says why it is refused
 // as a whole: it is no description, or breaks a bound.
-func Compile(path string, opts *Options) (*Result, error) {
+func Compile(path string, opts *Options) (*Result, error) { return compileRead(path, nil, opts) }
+
+// compileRead compiles the description in a file whose data may be read already.
+func compileRead(path string, data []byte, opts *Options) (*Result, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	files, name, err := api.Open(path, opts.Root)
+	open := api.Open
+	if data != nil {
+		open = func(entry, root string) (*api.Files, string, error) { return api.OpenRead(entry, root, data) }
+	}
+	files, name, err := open(path, opts.Root)
 	if err != nil {
 		return nil, err
 	}

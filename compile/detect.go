@@ -7,9 +7,10 @@ import (
 )
 
 // Document compiles a description in memory: what serve does with a file that is
-// no contract. Approve is reads, all or none.
-func Document(path, approve string) (*air.Document, error) {
-	r, err := Compile(path, &Options{Approve: approve})
+// no contract. Data is what the file holds, when it was read already; nil reads
+// it. Errors are those of [Compile].
+func Document(path string, data []byte, opts *Options) (*air.Document, error) {
+	r, err := compileRead(path, data, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,10 @@ func TestHostile(t *testing.T) {
 				ref := fmt.Sprintf("{$ref: '#/components/schemas/P%d'}", (i+1)%40)
 				return fmt.Sprintf("    P%d: {allOf: [%s, %s, %s]}\n", i, ref, ref, ref)
 			}), "", 1},
+		{"nine parts of nine parts", head + "paths: {/a: {post: {operationId: findA, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/P0'}}}}, responses: {'200': {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/P0'}}}}}}}}\ncomponents:\n  schemas:\n" +
+			repeat(30, func(i int) string {
+				return fmt.Sprintf("    P%d: {allOf: [%s]}\n", i, repeat(9, func(int) string { return fmt.Sprintf("{$ref: '#/components/schemas/P%d'}, ", i+1) }))
+			}) + "    P30: {type: object}\n", "", 1},
 		{"wide schemas", head + "paths: {/a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/W0'}}}}, responses: {'200': {description: ok}}}}}\ncomponents:\n  schemas:\n" +
 			repeat(8, func(i int) string {
 				return fmt.Sprintf("    W%d: {type: object, properties: {%s}}\n", i, repeat(300, func(j int) string {

@@ -108,7 +108,8 @@ func (c *compiler) param(o *operation, p api.Param) *api.Value {
 	if schema == nil || !schema.Is(canon.Object) || len(schema.Members()) == 0 {
 		schema = object("type", "string")
 	}
-	b.set("schema", c.plain(schema))
+	schema = c.plain(schema)
+	b.set("schema", schema)
 	if p.Description != "" {
 		b.set("description", p.Description)
 	}
@@ -120,6 +121,9 @@ func (c *compiler) param(o *operation, p api.Param) *api.Value {
 	case "form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject":
 		b.set("style", p.Style)
 	case "":
+		if p.Explode == nil && isObject(schema) {
+			b.set("style", defaultStyle(p.In))
+		}
 	default:
 		c.note(o, api.Warning, "param/style", "the style %q of the parameter %q is not served; it is read as plain text", p.Style, p.Name)
 	}
@@ -127,6 +131,30 @@ func (c *compiler) param(o *operation, p api.Param) *api.Value {
 		b.set("explode", *p.Explode)
 	}
 	return b.object()
+}
+
+// defaultStyle is OpenAPI's style for a location. It is written out for objects
+// alone: a contract that names neither style nor explode has arrays read both
+// ways, and objects not at all.
+func defaultStyle(in string) string {
+	if in == "query" || in == "cookie" {
+		return "form"
+	}
+	return "simple"
+}
+
+// isObject reports whether a parameter's values are objects, or null.
+func isObject(schema *api.Value) bool {
+	t := schema.Get("type")
+	if t.Text() == "object" {
+		return true
+	}
+	for _, e := range t.Elems() {
+		if e.Text() != "null" {
+			return e.Text() == "object"
+		}
+	}
+	return false
 }
 
 // plain takes the schema of a parameter or field out of an allOf that only wraps

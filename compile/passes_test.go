@@ -287,3 +287,35 @@ func TestBodies(t *testing.T) {
 		})
 	}
 }
+
+// OpenAPI's default style is written out where the contract's own default would
+// not read the value: for objects.
+func TestObjectParamStyle(t *testing.T) {
+	const params = `
+operationId: getThing
+responses: {'200': {description: ok}}
+parameters:
+- {name: id, in: path, required: true, schema: {type: object, properties: {a: {type: integer}}}}
+- {name: filter, in: query, schema: {type: object, nullable: true, properties: {a: {type: integer}}}}
+- {name: listed, in: query, schema: {type: [object, 'null'], properties: {b: {type: integer}}}}
+- {name: X-Map, in: header, schema: {type: object, properties: {a: {type: integer}}}}
+- {name: ck, in: cookie, schema: {allOf: [{type: object, properties: {a: {type: integer}}}]}}
+- {name: flat, in: query, explode: false, schema: {type: object, properties: {a: {type: integer}}}}
+- {name: deep, in: query, style: deepObject, schema: {type: object, properties: {a: {type: integer}}}}
+- {name: ids, in: query, schema: {type: array, items: {type: integer}}}
+- {name: q, in: query, schema: {type: string}}
+`
+	want := map[string]string{"id": "simple", "filter": "form", "listed": "form", "X-Map": "simple", "ck": "form", "flat": "", "deep": "deepObject", "ids": "", "q": ""}
+	op, _, _ := one(t, "get", "/things/{id}", params)
+	if len(op.Params) != len(want) {
+		t.Fatalf("%d parameters, want %d", len(op.Params), len(want))
+	}
+	for _, p := range op.Params {
+		if p.Style != want[p.Name] {
+			t.Errorf("%s: style %q, want %q", p.Name, p.Style, want[p.Name])
+		}
+		if explodes := p.Explode != nil; explodes != (p.Name == "flat") {
+			t.Errorf("%s: explode is written: %v", p.Name, explodes)
+		}
+	}
+}

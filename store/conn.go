@@ -11,14 +11,15 @@ import (
 )
 
 // stmtLimit bounds the prepared statements that a connection keeps: filters in
-// every combination would be without end.
-const stmtLimit = 256
+// every combination would be without end. A list takes two, its plan is one.
+const stmtLimit = 512
 
 // A conn is one SQLite connection with its prepared statements. It is used by
 // one goroutine at a time.
 type conn struct {
 	raw   engine
 	stmts map[string]stmt
+	plans map[string][]string // of statements that a key bounds to one row
 	args  []driver.NamedValue
 	vals  []driver.Value
 	text  []byte         // of the statement that is put together
@@ -58,7 +59,7 @@ func openConn(file string, a access) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, stmts: map[string]stmt{}}
+	c := &conn{raw: raw, stmts: map[string]stmt{}, plans: map[string][]string{}}
 	pragmas := "PRAGMA cell_size_check=ON"
 	if a == accessCopy {
 		// In WAL mode readers and the writer do not wait for each other. It does not

@@ -69,7 +69,10 @@ func (c sqliteConn) SaveTo(file, schema string) error {
 	b, err := dest.Backup("main", c.SQLiteConn, schema)
 	if err == nil {
 		_, err = b.Step(-1)
-		err = errors.Join(err, b.Finish())
+		// Finishing repeats the error of the last step.
+		if finishErr := b.Finish(); err == nil {
+			err = finishErr
+		}
 	}
 	if err == nil {
 		_, err = dest.Exec("PRAGMA journal_mode=DELETE", nil)

@@ -16,9 +16,7 @@ type targetKey struct{ id, method, path, action, kind, resource string }
 // operations, no digests) gets the served one, derived from the tables.
 func (db *DB) Initialize(_ context.Context, p *provider.InitializeParams) (*provider.InitializeResult, error) {
 	res := &provider.InitializeResult{ProtocolVersion: provider.ProtocolVersion}
-	if db.opts.Seed == 0 {
-		db.opts.Seed = p.Seed
-	}
+	db.seed.CompareAndSwap(0, p.Seed)
 	if len(p.Operations) == 0 && p.ContractDigest == nil && p.SurfaceDigest == nil {
 		contract, err := db.Contract()
 		res.Contract = contract
@@ -71,6 +69,7 @@ func (db *DB) Invoke(ctx context.Context, req *provider.Request) (*provider.Resp
 	if err != nil {
 		return answer(err)
 	}
+	defer db.left(tenant)
 	return tenant.invoke(ctx, req)
 }
 

@@ -12,7 +12,8 @@ import (
 
 // A metaWriter writes the meta object of an answer, keys in a fixed order:
 //
-//	{"table":"Track","filters":["AlbumId"],"ignored":["sort"],"sort":["-Name"],"rows":7}
+//	{"table":"Track","filters":["AlbumId"],"ignored":["sort"],"sort":["-Name"],
+//	 "plan":["SEARCH Track USING INDEX byAlbum (AlbumId=?)","USE TEMP B-TREE FOR ORDER BY"],"rows":7}
 type metaWriter struct{ dst []byte }
 
 func newMeta(t *table) *metaWriter {
@@ -53,6 +54,10 @@ func (m *metaWriter) filters(filters []filter) {
 	m.list("filters", len(filters), func(i int) string { return filters[i].label() })
 }
 
+func (m *metaWriter) plan(steps []string) {
+	m.list("plan", len(steps), func(i int) string { return steps[i] })
+}
+
 func (m *metaWriter) end() []byte { return append(m.dst, '}') }
 
 // meta says what was asked of the tables.
@@ -61,6 +66,7 @@ func (r *reading) meta(rows int, why *emptiness) []byte {
 	m.filters(r.filters)
 	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
 	m.list("sort", len(r.keys), func(i int) string { return [...]string{"", "-"}[bit(r.keys[i].desc)] + r.keys[i].col.name })
+	m.plan(r.plan)
 	m.number("rows", int64(rows))
 	if why != nil {
 		why.write(m, r)
@@ -85,6 +91,7 @@ func (db *DB) absent(ctx context.Context, c *conn, g *target, r *reading) error 
 	m := newMeta(g.table)
 	m.filters(r.filters)
 	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
+	m.plan(r.plan)
 	m.number("rows", 0)
 	col, near, nearErr := g.table.nearestKey(ctx, c, r.filters[:len(g.key)])
 	if nearErr != nil {

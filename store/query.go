@@ -57,6 +57,7 @@ type rowsPage struct {
 	ends []int          // where each row ends in buf
 	last []driver.Value // the last row's cursor key
 	more bool           // another row follows
+	plan []string       // how the rows were found
 }
 
 // A question is what a list asks of a table.
@@ -101,7 +102,7 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 			args = append(args, q.from.offset)
 		}
 	}
-	return c.query(ctx, sql, args, cols, func(vals []driver.Value) error {
+	err := c.query(ctx, sql, args, cols, func(vals []driver.Value) error {
 		if len(p.ends) == q.size {
 			p.more = true
 			return nil
@@ -118,12 +119,21 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 		}
 		return nil
 	})
+	if err == nil {
+		p.plan, err = c.plan(p.plan, t, sql, args)
+	}
+	return err
 }
 
-// get reads the first row that filters let through, nil without one.
-func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape) (row []byte, err error) {
+// get reads the first row that filters let through, nil without one. plan, where it
+// is not nil, is set to how the row was found.
+func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape, plan *[]string) (row []byte, err error) {
 	if t.direct(filters, sh) {
-		return t.getDirect(c, filters, sh)
+		row, err = t.getDirect(c, filters, sh)
+		if err == nil && plan != nil {
+			*plan, err = c.keyPlan(t, filters)
+		}
+		return row, err
 	}
 	var w where
 	w.add(filters...)
@@ -131,10 +141,14 @@ func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape) (
 	if !t.pins(filters) {
 		sql += t.clause(t.natural())
 	}
-	err = c.query(ctx, sql+" LIMIT 1", w.args, sh.width(t), func(vals []driver.Value) error {
+	sql += " LIMIT 1"
+	err = c.query(ctx, sql, w.args, sh.width(t), func(vals []driver.Value) error {
 		row = sh.appendRow(make([]byte, 0, 256), t, vals)
 		return nil
 	})
+	if err == nil && plan != nil {
+		*plan, err = c.plan(nil, t, sql, w.args)
+	}
 	return row, err
 }
 

@@ -46,7 +46,7 @@ func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*prov
 // row reads a row and lets the connection go: what else the answer needs can wait.
 func (db *DB) row(ctx context.Context, c *conn, g *target, r *reading) ([]byte, error) {
 	defer db.release(c)
-	row, err := g.table.get(ctx, c, r.filters, r.shape())
+	row, err := g.table.get(ctx, c, r.filters, r.shape(), &r.plan)
 	if err == nil && row == nil {
 		err = db.absent(ctx, c, g, r)
 	}
@@ -88,6 +88,7 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 			}
 		}
 	}
+	r.plan = page.plan
 	res := &provider.Response{OK: true, Meta: r.meta(len(page.ends), why)}
 	if req.Page == nil {
 		res.Result = g.wrapList(page.array())

@@ -93,23 +93,38 @@ func (db *DB) Snapshot(ctx context.Context, p *provider.SnapshotParams) error {
 	if err != nil {
 		return err
 	}
+	defer db.left(t)
 	return t.snapshot(ctx, p.Path, p.Call)
 }
 
+// A SaveError is the failure to write the state that a run was to leave. All calls
+// were answered; what they changed is lost.
+type SaveError struct {
+	Path string // of the file or folder that could not be written
+	Err  error
+}
+
+// Error implements error.
+func (e *SaveError) Error() string { return "save state " + e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *SaveError) Unwrap() error { return e.Err }
+
 // SaveState writes the present state of requests without a tenant: see
-// [DB.Snapshot].
+// [DB.Snapshot]. Its error is a [*SaveError].
 func (db *DB) SaveState(ctx context.Context, path string) error {
 	return db.save(ctx, &provider.SnapshotParams{Path: path})
 }
 
 func (db *DB) save(ctx context.Context, p *provider.SnapshotParams) error {
 	if err := db.Snapshot(ctx, p); err != nil {
-		return fmt.Errorf("save state %s: %w", p.Path, err)
+		return &SaveError{p.Path, err}
 	}
 	return nil
 }
 
-// seen finds the copy of a tenant that calls have come from.
+// seen finds the copy of a tenant that calls have come from. The caller must call
+// [DB.left] when it is done.
 func (db *DB) seen(tenant *string) (*DB, error) {
 	if tenant == nil || *tenant == "" || db.place != "" {
 		return db, nil
@@ -117,6 +132,7 @@ func (db *DB) seen(tenant *string) (*DB, error) {
 	db.tenantMu.Lock()
 	defer db.tenantMu.Unlock()
 	if t := db.tenants[*tenant]; t != nil {
+		t.running.Add(1)
 		return t, nil
 	}
 	known := "none was"
@@ -129,7 +145,7 @@ func (db *DB) seen(tenant *string) (*DB, error) {
 func (db *DB) snapshot(ctx context.Context, path string, call *int64) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".anvil-state-")
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot write in the folder %s: %w", filepath.Dir(path), unnamed(err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	state, live := filepath.Join(dir, "state.db"), filepath.Join(dir, "log.db")
@@ -149,7 +165,24 @@ func (db *DB) snapshot(ctx context.Context, path string, call *int64) (err error
 	if err := syncFile(state); err != nil {
 		return err
 	}
-	return os.Rename(state, path)
+	if err := os.Rename(state, path); err != nil {
+		return fmt.Errorf("cannot be put in its place: %w", unnamed(err))
+	}
+	return nil
+}
+
+// unnamed is an error of the file system without the name of a temporary file, which
+// is another in each run and tells nobody anything.
+func unnamed(err error) error {
+	var path *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }
 
 // copyOut copies the state and, where something was noted, the running log of the
@@ -181,7 +214,7 @@ func syncFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return unnamed(errors.Join(f.Sync(), f.Close()))
 }
 
 // saveOnce writes the final states where they are asked for, once: those of
@@ -224,7 +257,7 @@ func (db *DB) saveTenants(ctx context.Context, path string) error {
 	for _, tenant := range db.Tenants() {
 		if files == nil {
 			if err := os.MkdirAll(TenantFolder(path), 0o777); err != nil {
-				return fmt.Errorf("save state: %w", err)
+				return &SaveError{TenantFolder(path), unnamed(err)}
 			}
 		}
 		file := TenantFile(path, tenant)
@@ -246,7 +279,7 @@ func (db *DB) saveTenants(ctx context.Context, path string) error {
 		_ = os.Remove(TenantFolder(path)) // stays where there is something else in it
 	}
 	if err != nil {
-		return fmt.Errorf("save state: %w", err)
+		return &SaveError{TenantFolder(path), err}
 	}
 	return nil
 }

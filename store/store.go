@@ -77,6 +77,7 @@ type DB struct {
 
 	tenantMu sync.Mutex
 	tenants  map[string]*DB
+	running  sync.WaitGroup // of a tenant: calls that found it, added to while it may be found
 
 	rules    *rules // of the map, nil without one
 	contract func() (*derivation, error)
@@ -84,6 +85,7 @@ type DB struct {
 	aliases  func() map[string][]string
 	calls    sync.Mutex
 	call     int64
+	seed     atomic.Uint32 // of [Options], or what a reset follows
 }
 
 var (
@@ -148,6 +150,7 @@ func newDB(opts *Options) *DB {
 	db := &DB{totals: newTotals(), tenants: map[string]*DB{}}
 	if opts != nil {
 		db.opts = *opts
+		db.seed.Store(opts.Seed)
 	}
 	if db.opts.Logf == nil {
 		db.opts.Logf = func(string, ...any) {}
@@ -257,7 +260,7 @@ func (db *DB) learn(ctx context.Context, c *conn) (err error) {
 func (db *DB) equip(ctx context.Context, c *conn, writer bool) error {
 	if db.schema.impure {
 		c.clock = &clock{}
-		c.clock.set(db.opts.Now, db.opts.Seed, 0)
+		c.clock.set(db.opts.Now, db.seed.Load(), 0)
 		if err := c.clock.install(c.raw); err != nil {
 			return err
 		}
@@ -298,9 +301,7 @@ func explain(err error) error {
 func (db *DB) Close(ctx context.Context) error {
 	err := db.saveOnce(ctx)
 	err = errors.Join(err, db.pool.Load().close(ctx))
-	for _, t := range db.dropTenants() {
-		err = errors.Join(err, t.Close(ctx))
-	}
+	err = errors.Join(err, db.closeTenants(ctx))
 	for _, folder := range db.kept {
 		err = errors.Join(err, folder.Remove())
 	}
@@ -346,6 +347,6 @@ func (db *DB) setClock(c *conn, req *provider.Request) int64 {
 		n = db.call
 		db.calls.Unlock()
 	}
-	c.clock.set(db.opts.Now, db.opts.Seed, n)
+	c.clock.set(db.opts.Now, db.seed.Load(), n)
 	return n
 }

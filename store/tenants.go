@@ -12,7 +12,8 @@ import (
 const maxTenants = 256
 
 // tenant is the database of a request's tenant: a copy of the fixture of its
-// own, made when the tenant is first seen. Requests without a tenant share one.
+// own, made when the tenant is first seen. Requests without a tenant share one. The
+// caller must call [DB.left] when it is done.
 func (db *DB) tenant(ctx context.Context, req *provider.Request) (*DB, error) {
 	if req.TenantID == nil || *req.TenantID == "" || db.place != "" {
 		return db, nil
@@ -20,13 +21,14 @@ func (db *DB) tenant(ctx context.Context, req *provider.Request) (*DB, error) {
 	db.tenantMu.Lock()
 	defer db.tenantMu.Unlock()
 	if t := db.tenants[*req.TenantID]; t != nil {
+		t.running.Add(1)
 		return t, nil
 	}
 	if len(db.tenants) >= maxTenants {
 		return nil, fmt.Errorf("more than %d tenants; start another simulator, or name fewer in X-Anvil-Tenant", maxTenants)
 	}
 	opts := db.opts
-	opts.SaveState = ""
+	opts.SaveState, opts.Seed = "", db.seed.Load()
 	opts.Logf = nil // what is left out was said when the fixture was opened
 	t := newDB(&opts)
 	t.name, t.fill = db.name, db.fill
@@ -34,7 +36,33 @@ func (db *DB) tenant(ctx context.Context, req *provider.Request) (*DB, error) {
 		return nil, fmt.Errorf("copy for the tenant %q: %w", *req.TenantID, err)
 	}
 	db.tenants[*req.TenantID] = t
+	t.running.Add(1)
 	return t, nil
+}
+
+// left ends the use of a copy that [DB.tenant] or [DB.seen] gave.
+func (db *DB) left(t *DB) {
+	if t != db {
+		t.running.Done()
+	}
+}
+
+// closeTenants forgets every tenant and closes their copies. Those who have found
+// one use it to their end, unless ctx ends before.
+func (db *DB) closeTenants(ctx context.Context) (err error) {
+	for _, t := range db.dropTenants() {
+		idle := make(chan struct{})
+		go func() {
+			t.running.Wait()
+			close(idle)
+		}()
+		select {
+		case <-idle:
+		case <-ctx.Done():
+		}
+		err = errors.Join(err, t.Close(ctx))
+	}
+	return err
 }
 
 func (db *DB) dropTenants() (list []*DB) {
@@ -71,8 +99,9 @@ func (db *DB) Reset(ctx context.Context, seed uint32) error {
 		db.totals.forget()
 		db.numbers.forget()
 		db.calls.Lock()
-		db.call, db.opts.Seed = 0, seed
+		db.call = 0
 		db.calls.Unlock()
+		db.seed.Store(seed)
 	}
 	old := db.pool.Load()
 	done, err := db.rewind(ctx, old, restart)
@@ -85,8 +114,5 @@ func (db *DB) Reset(ctx context.Context, seed uint32) error {
 	if err != nil {
 		return fmt.Errorf("reset: %w", err)
 	}
-	for _, t := range db.dropTenants() {
-		err = errors.Join(err, t.Close(ctx))
-	}
-	return err
+	return db.closeTenants(ctx)
 }

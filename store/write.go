@@ -148,7 +148,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	}
 	defer db.unwrite(c)
 	n := db.setClock(c, req)
-	w.at = momentOf(db.opts.Now, db.opts.Seed, n)
+	w.at = momentOf(db.opts.Now, db.seed.Load(), n)
 	w.numbers = db.numbers
 	end := db.totals.begin(w.table, db.schema.entangled)
 	var row []byte
@@ -242,7 +242,7 @@ func (w *change) placeVia(f filter) error {
 // run does the change inside a transaction and returns the row as it is after.
 func (w *change) run(ctx context.Context, c *conn) (row []byte, err error) {
 	if w.verb == patchRow && len(w.cols)+len(w.lookups)+len(w.extras) == 0 {
-		row, err = w.table.get(ctx, c, w.match, w.target.shape)
+		row, err = w.table.get(ctx, c, w.match, w.target.shape, nil)
 	} else if err = w.complete(ctx, c); err == nil {
 		row, err = w.execute(ctx, c)
 	}
@@ -306,7 +306,7 @@ func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 		return row, err
 	}
 	// A trigger may have written to the row after RETURNING looked at it.
-	after, err := t.get(ctx, c, now, w.target.shape)
+	after, err := t.get(ctx, c, now, w.target.shape, nil)
 	if after == nil {
 		return row, err
 	}

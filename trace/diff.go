@@ -166,6 +166,10 @@ func (d *differ) diff(ctx context.Context) (*Report, error) {
 		Baseline:  Side{Name: d.a.name}, Other: Side{Name: d.b.name}}
 	if d.opts.Run == lastRun || d.opts.Run == allRuns {
 		same, err := d.identical(ctx)
+		if err == nil && same {
+			// ends where the last name is found, mostly near the start
+			err = d.checkScopes(ctx, []run{{end: d.a.size}}, 1)
+		}
 		if err != nil || same {
 			r.Identical = same
 			return r, err

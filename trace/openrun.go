@@ -22,7 +22,21 @@ func OpenRun(ctx context.Context, in Input, which string) (*Reader, Side, error)
 		return nil, Side{}, err
 	}
 	first, end := picked[0], picked[len(picked)-1].end
-	return &Reader{src: src, lines: newLineReader(src, first.offset, end, first.line), run: side.Run}, side, nil
+	return &Reader{src: src, lines: newLineReader(src, first.offset, end, first.line), run: side.Run,
+		start: start{first.offset, first.line, side.Run}}, side, nil
+}
+
+// A start is where a Reader begins.
+type start struct {
+	offset int64
+	line   int // lines before
+	run    int
+}
+
+// Rewind goes back to the first line that Read gave.
+func (r *Reader) Rewind() {
+	r.lines = newLineReader(r.src, r.start.offset, r.lines.end, r.start.line)
+	r.seen, r.run = seqSet{}, r.start.run
 }
 
 // ReadAt returns the n bytes of the trace, decompressed, from an offset on: a

@@ -20,6 +20,7 @@ type Reader struct {
 	lines *lineReader
 	seen  seqSet
 	run   int
+	start start
 }
 
 // Open opens a trace. What is no regular file, or compressed, is read whole

@@ -10,6 +10,7 @@ import (
 type Rewriter struct {
 	pats    *patterns
 	replace ReplaceFunc
+	keys    func(key []byte) (instead []byte, ok bool)
 	dst     []byte
 	src     []byte
 	copied  int // of src
@@ -31,6 +32,11 @@ func NewRewriter(option string, patterns []string, replace ReplaceFunc) (*Rewrit
 	}
 	return &Rewriter{pats: pats, replace: replace}, nil
 }
+
+// ReplaceKeys has replace asked for the keys too of objects that a pattern can
+// match something in, those of the entry itself excepted. Keys are JSON strings,
+// quotes included; what stands instead must be one.
+func (r *Rewriter) ReplaceKeys(replace func(key []byte) (instead []byte, ok bool)) { r.keys = replace }
 
 // Append appends the line to dst with its values replaced, without a line
 // break. Bytes outside of what is replaced are copied as they stand. schema and
@@ -61,10 +67,21 @@ func (r *Rewriter) object(obj []byte, at int, s state, top bool) {
 			r.bad = r.bad || w.bad
 			return
 		}
+		if r.keys != nil && !top {
+			if instead, ok := r.keys(key); ok {
+				r.put(instead, at+cap(obj)-cap(key), len(key)) // key is a part of obj
+			}
+		}
 		if next := r.pats.key(s, key); !next.none() && !(top && protected(key)) {
 			r.value(val, at+w.i-len(val), next, key)
 		}
 	}
+}
+
+// put writes instead for the n bytes at src[at].
+func (r *Rewriter) put(instead []byte, at, n int) {
+	r.dst = append(append(r.dst, r.src[r.copied:at]...), instead...)
+	r.copied = at + n
 }
 
 func protected(key []byte) bool {
@@ -75,8 +92,7 @@ func protected(key []byte) bool {
 func (r *Rewriter) value(val []byte, at int, s state, key []byte) {
 	if p := r.pats.match(s); p >= 0 {
 		if instead, ok := r.replace(p, textOf(key), val); ok {
-			r.dst = append(append(r.dst, r.src[r.copied:at]...), instead...)
-			r.copied = at + len(val)
+			r.put(instead, at, len(val))
 			return
 		}
 	}

@@ -129,6 +129,9 @@ func (c *Call) describe() string {
 		text = fmt.Sprintf("call %d is missing", ref.Seq)
 	case c.Kind == CallMoved:
 		text = fmt.Sprintf("call %d moved to %d", ref.Seq, c.New.Seq)
+		if len(c.Findings) > 0 {
+			text += " and changed"
+		}
 	case c.New.Seq != ref.Seq:
 		text = fmt.Sprintf("call %d (now %d) changed", ref.Seq, c.New.Seq)
 	default:

@@ -16,6 +16,7 @@ type View struct {
 	keys  [][]byte // quotes included
 	vals  [][]byte
 	ended bool // the object is read to its end
+	spoil bool
 	memo  [memos]named
 }
 
@@ -60,7 +61,7 @@ func (v *View) once(memo int, find func(v *View) []byte) string {
 func (v *View) Reset(line []byte) {
 	v.text = bytes.Trim(line, " \t\r")
 	v.keys, v.vals = v.keys[:0], v.vals[:0]
-	v.done, v.ended = len(v.text) == 0 || v.text[0] != '{', false
+	v.done, v.ended, v.spoil = len(v.text) == 0 || v.text[0] != '{', false, false
 	v.w = walk(v.text)
 	for i := range v.memo {
 		v.memo[i].known = false
@@ -92,7 +93,11 @@ func (v *View) Get(key string) []byte {
 }
 
 // Bad reports whether the line turned out to be no JSON object where it was read.
-func (v *View) Bad() bool { return v.done && !v.ended }
+func (v *View) Bad() bool { return v.spoil || v.done && !v.ended }
+
+// Spoil notes that a value of the line is no JSON, for one who parses it: Bad
+// says so until the next Reset.
+func (v *View) Spoil() { v.spoil = true }
 
 // At returns the value under a path of object keys, nil without one.
 func (v *View) At(keys ...string) []byte {

@@ -59,16 +59,8 @@ kept for the operations that did not change.`,
 
 func (o *compileOptions) run(spec string) error {
 	opts := &compile.Options{Root: o.root, Service: o.service}
-	var err error
-	if o.manifest != "" {
-		if opts.Manifest, err = compile.ReadManifest(o.manifest); err != nil {
-			return err
-		}
-	}
-	if o.profile != "" {
-		if opts.Profile, err = compile.ReadProfile(o.profile); err != nil {
-			return err
-		}
+	if err := readOptions(opts, o.manifest, o.profile); err != nil {
+		return err
 	}
 	r, err := compile.Compile(spec, opts)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/surface"
+	"github.com/anvil-sim/anvil/store"
 	"github.com/anvil-sim/anvil/trace"
 )
 
@@ -23,7 +24,6 @@ import (
 type serveOptions struct {
 	streams    cli.Streams
 	contract   string
-	approve    string
 	provider   string
 	fixtures   string
 	timeoutMS  int
@@ -46,6 +46,7 @@ type serveOptions struct {
 	slowMS     int
 	pprof      string
 	fixture    fixtureFlags
+	describe   descriptionFlags
 
 	hard       context.Context // ends with a second signal
 	traceStart int64           // where this run begins in the trace file
@@ -70,6 +71,7 @@ when it ends the server stops, and its exit status is the command's. With --tls
 it also has ANVIL_CA_CERT, the certificate to trust.`,
 		Example: `  anvil-sim serve
   anvil-sim serve --fixtures app.sqlite --port 8080
+  anvil-sim serve --contract openapi.yaml --approve all --manifest anvil.yaml
   anvil-sim serve --contract ./bundle --provider-cmd "python provider.py" --trace calls.jsonl
   anvil-sim serve --provider-cmd "anvil-sim provider sqlite fixtures.db"
   anvil-sim serve --contract ./bundle -- go test ./...`,
@@ -100,7 +102,7 @@ it also has ANVIL_CA_CERT, the certificate to trust.`,
 func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json, or an API description with --approve; also gzipped")
-	f.StringVar(&o.approve, "approve", "", "serve an API description as the contract: reads, or all of it")
+	o.describe.add(f)
 	f.StringVar(&o.provider, "provider-cmd", "", "shell command that starts the state provider")
 	f.StringVar(&o.fixtures, "fixtures", "", "SQLite file that holds the state, served in process")
 	o.fixture.add(f)
@@ -125,6 +127,8 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.slowMS, "slow-ms", 1000, "delay of the fault \"slow\", in ms")
 	cmd.MarkFlagsMutuallyExclusive("provider-cmd", "fixtures")
 	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
+	_ = cmd.MarkFlagFilename("manifest", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("profile", "yaml", "yml")
 	_ = cmd.MarkFlagFilename("fixtures")
 	_ = cmd.MarkFlagFilename("trace", "jsonl")
 }
@@ -149,8 +153,6 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("--seed: found %q, want a whole number from 0", o.seed)
-	case o.approve != "" && o.approve != "reads" && o.approve != "all":
-		return 0, fmt.Errorf("--approve: found %q, want reads or all", o.approve)
 	case o.port < 0 || o.port > 65535:
 		return 0, fmt.Errorf("--port: found %d, want 0 to 65535", o.port)
 	case o.timeoutMS < 1:
@@ -160,7 +162,7 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	case o.slowMS < 0:
 		return 0, fmt.Errorf("--slow-ms: found %d, want at least 0 (ms)", o.slowMS)
 	}
-	return uint32(n), nil // seeds are taken modulo 2^32
+	return uint32(n), o.describe.check(o.provider) // seeds are taken modulo 2^32
 }
 
 func (o *serveOptions) timeout() time.Duration {
@@ -207,7 +209,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 // serve binds, says where, and answers until ctx ends, the provider dies or the
 // command is done.
 func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (err error) {
-	defer func() { err = errors.Join(err, o.closeState(ctx, st)) }()
+	defer func() { err = errors.Join(err, o.closeState(st, err)) }()
 	slow := time.Duration(o.slowMS) * time.Millisecond
 	if slow == 0 {
 		slow = -1 // zero would be the default
@@ -299,14 +301,20 @@ func (o *serveOptions) say(format string, args ...any) {
 	fmt.Fprintf(o.streams.Err, "anvil-sim: "+format+"\n", args...)
 }
 
-// closeState ends the provider. The run is over: what goes wrong here is said,
-// and does not change the exit status. But a provider that ends with a code of its
+// closeState ends the provider after a run that ended with an error or nil. The
+// run is over: what goes wrong here is said, and does not change the exit status.
+// There are two exceptions. A state that was asked for and could not be saved is an
+// error, unless the run has one already. And a provider that ends with a code of its
 // own after its shutdown says that the answer is no (provider cassette with
 // --fail-miss), and so does serve. A shell's 128 and more tell of a signal, which
 // the shutdown itself may have sent.
-func (o *serveOptions) closeState(ctx context.Context, st *state) error {
+func (o *serveOptions) closeState(st *state, failed error) error {
 	died := st.death() != nil
 	if err := st.close(o.hard); err != nil && !died {
+		var unsaved *store.SaveError
+		if failed == nil && errors.As(err, &unsaved) {
+			return err
+		}
 		o.report(err)
 	}
 	if st.cut != nil && st.cut() && o.hard.Err() == nil {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
-	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
@@ -79,6 +78,11 @@ func (st *state) welcome(w io.Writer, url string) {
 // simulator.
 func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state, error) {
 	path, from := o.findContract()
+	if path == "" {
+		if err := o.describe.refuse(""); err != nil {
+			return nil, err
+		}
+	}
 	if path == "" && o.provider == "" && o.fixtures == "" {
 		return o.openDemo(ctx, opts)
 	}
@@ -115,28 +119,23 @@ func (o *serveOptions) openState(ctx context.Context, opts *sim.Options) (*state
 // load loads the contract. An API description is compiled in memory, when
 // --approve says what of it may be served.
 func (o *serveOptions) load(path, from string) (*air.Document, error) {
-	file, text, err := air.ReadText(path)
+	c, err := readContract(path)
 	if err != nil {
 		return nil, contractError(path, from, err)
 	}
-	switch is := compile.IsDescription(text); {
-	case !is && o.approve != "":
-		return nil, cli.WithHint(fmt.Errorf("--approve is for API descriptions, and %s is a contract", path),
-			"run 'anvil-sim approve' to approve operations of a bundle")
-	case !is:
-		return air.Parse(file, text)
-	case o.approve == "":
-		return nil, cli.WithHint(fmt.Errorf("%s is an API description, in which nothing is approved yet", path),
-			"--approve all serves everything in it, --approve reads what only reads",
-			"or compile it for review: anvil-sim compile "+path+" --out ./bundle")
+	if !c.description {
+		if err := o.describe.refuse(path); err != nil {
+			return nil, err
+		}
+		return air.Parse(c.file, c.data)
 	}
-	doc, err := compile.Document(path, o.approve)
+	doc, err := o.describe.compile(path, c)
 	if err != nil {
 		return nil, err
 	}
 	served, err := doc.Served("")
 	if err == nil {
-		o.say("compiled %s: %d operations, %d served (--approve %s)", path, len(doc.Operations), len(served), o.approve)
+		o.say("compiled %s: %d operations, %d served (--approve %s)", path, len(doc.Operations), len(served), o.describe.approve)
 	}
 	return doc, err
 }

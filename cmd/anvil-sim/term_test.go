@@ -115,7 +115,7 @@ func traceLines(t *testing.T, file string) (n int64) {
 	return n
 }
 
-// Without a folder to stand in, a server goes on.
+// Without a folder to stand in, a server goes on, and says which state is lost.
 func TestVanishedFolder(t *testing.T) {
 	fixture, err := filepath.Abs(chinook)
 	if err != nil {
@@ -131,11 +131,12 @@ func TestVanishedFolder(t *testing.T) {
 	if err := syscall.Kill(p.cmd.Process.Pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.wait(); code != 0 {
-		t.Errorf("exit %d, want 0\n%s", code, p.stderr.String())
+	if code := p.wait(); code != 2 {
+		t.Errorf("exit %d, want 2: the state is lost\n%s", code, p.stderr.String())
 	}
-	if said := p.stderr.String(); !strings.Contains(said, "save state") {
-		t.Errorf("a state that could not be saved is not mentioned:\n%s", said)
+	const want = "anvil-sim: save state state.db: cannot write in the folder .: no such file or directory\n"
+	if said := p.stderr.String(); !strings.Contains(said, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", said, want)
 	}
 }
 

@@ -21,7 +21,9 @@ number of them. --header takes a header or cookie name in any case, and looks wh
 an entry has headers. --rules takes a YAML file with the lists paths and headers.
 
 What else the trace says stays byte for byte: a value that also stands in a path, a
-query or a message needs a rule there. What each rule took out is said on standard
+query or a message needs a rule there, or --everywhere (everywhere: true in the
+file). That takes out what the rules find wherever else it stands, in keys and in
+parts of longer texts too, when it is a text or number of eight bytes or more. What each rule took out is said on standard
 error. schema and seq are never taken out, null says nothing and stays.
 
 A file that --out names appears whole or not at all, and may be RUN itself.
@@ -29,6 +31,7 @@ A file that --out names appears whole or not at all, and may be RUN itself.
 Exit codes: 0 written, 2 could not.`
 
 const redactExample = `  anvil-trace redact run.jsonl --path '/**/email' --header X-Api-Key --out shared.jsonl
+  anvil-trace redact run.jsonl --header Authorization --everywhere --out shared.jsonl
   anvil-trace redact run.jsonl --rules redact.yaml > shared.jsonl`
 
 type redactFlags struct {
@@ -52,6 +55,7 @@ func newRedact(s cli.Streams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.rules.Paths, "path", nil, "JSON `POINTER`, with * and **, of values to take out (may be repeated)")
 	flags.StringArrayVar(&f.rules.Headers, "header", nil, "`NAME` of a header or cookie to take out (may be repeated)")
+	flags.BoolVar(&f.rules.Everywhere, "everywhere", false, "take what the rules find out of other values, keys and longer texts too")
 	flags.StringVar(&f.file, "rules", "", "YAML `FILE` with the lists paths and headers")
 	addOut(cmd, &f.out)
 	addRun(cmd, &f.run, "all")
@@ -71,6 +75,7 @@ func runRedact(cmd *cobra.Command, s cli.Streams, f *redactFlags, file string) e
 		}
 		rules.Paths = append(more.Paths, rules.Paths...)
 		rules.Headers = append(more.Headers, rules.Headers...)
+		rules.Everywhere = rules.Everywhere || more.Everywhere
 	}
 	var counts []redact.Count
 	err := writeTo(s, f.out, func(w io.Writer) (err error) {

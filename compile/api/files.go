@@ -57,6 +57,20 @@ func Open(entry, root string) (files *Files, name string, err error) {
 	return &Files{root: dir, files: map[string]*File{}}, filepath.ToSlash(rel), nil
 }
 
+// OpenRead is Open for an entry file that was read already: data is what it holds.
+func OpenRead(entry, root string, data []byte) (files *Files, name string, err error) {
+	if files, name, err = Open(entry, root); err != nil {
+		return nil, "", err
+	}
+	if files.bytes = len(data); files.bytes > maxBytes {
+		return nil, "", errors.Join(tooMuch(name), files.Close())
+	}
+	if err := files.add(path.Clean(name), data); err != nil {
+		return nil, "", errors.Join(err, files.Close())
+	}
+	return files, name, nil
+}
+
 // Memory is a description of one file that is in memory; there are no others.
 func Memory(name string, data []byte) (*Files, error) {
 	f := &Files{files: map[string]*File{}}
@@ -111,7 +125,8 @@ func (f *Files) read(name string) ([]byte, error) {
 	if f.root == nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	in, err := f.root.Open(filepath.FromSlash(name))
+	// Asked before it is opened: opening a named pipe waits for its writer.
+	info, err := f.root.Stat(filepath.FromSlash(name))
 	if err != nil {
 		// os.Root does not export the error of an escaping link.
 		if strings.Contains(err.Error(), "escapes") {
@@ -119,22 +134,26 @@ func (f *Files) read(name string) ([]byte, error) {
 		}
 		return nil, err
 	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", name)
 	}
+	in, err := f.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, int64(maxBytes-f.bytes)+1))
 	if err != nil {
 		return nil, err
 	}
 	if f.bytes += len(data); f.bytes > maxBytes {
-		return nil, fmt.Errorf("%s: more than %d MiB in all files together", name, maxBytes>>20)
+		return nil, tooMuch(name)
 	}
 	return data, nil
+}
+
+func tooMuch(name string) error {
+	return fmt.Errorf("%s: more than %d MiB in all files together", name, maxBytes>>20)
 }
 
 // All lists the files that were read, by path.

@@ -72,7 +72,7 @@ func (m *Maker) walk(s *api.Value, depth int, sh *shape) {
 	for _, part := range inside {
 		m.walk(part, depth+1, sh)
 	}
-	if t := m.typ(s, 0); len(inside) == 0 && t != "object" && t != "array" && t != "" {
+	if t := m.typ(s); len(inside) == 0 && t != "object" && t != "array" && t != "" {
 		sh.height = max(sh.height, depth)
 	}
 }

@@ -73,7 +73,7 @@ func (m *Maker) parts(s *api.Value) *api.Value {
 	if len(says) == 0 || s.Get("oneOf") != nil || s.Get("anyOf") != nil {
 		return s
 	}
-	if t := m.typ(s, 0); t == "" || t == "object" {
+	if t := m.typ(s); t == "" || t == "object" {
 		return s
 	}
 	if len(says) > 1 { // text with a length, say
@@ -128,7 +128,15 @@ func given(s *api.Value) bool {
 
 // typ is the type of a schema: the one it states, the first of a list that is
 // not null, else what its keywords and parts tell; "" when nothing does.
-func (m *Maker) typ(s *api.Value, depth int) string {
+func (m *Maker) typ(s *api.Value) string {
+	budget := 2000 // parts that name one another cost no more
+	return m.typeOf(s, 8, &budget)
+}
+
+func (m *Maker) typeOf(s *api.Value, depth int, budget *int) string {
+	if *budget--; *budget < 0 {
+		return ""
+	}
 	s = m.deref(s)
 	switch t := s.Get("type"); {
 	case t.Is(canon.String):
@@ -144,12 +152,12 @@ func (m *Maker) typ(s *api.Value, depth int) string {
 	case s.Get("items") != nil:
 		return "array"
 	}
-	if depth > 8 {
+	if depth < 0 {
 		return ""
 	}
 	for _, key := range []string{"allOf", "oneOf", "anyOf"} {
 		for _, part := range s.Get(key).Elems() {
-			if t := m.typ(part, depth+1); t != "" {
+			if t := m.typeOf(part, depth-1, budget); t != "" {
 				return t
 			}
 		}

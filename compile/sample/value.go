@@ -67,7 +67,7 @@ func (m *Maker) missing(s *api.Value, depth int) *api.Value {
 	if s.Get("allOf") != nil || s.Get("oneOf") != nil || s.Get("anyOf") != nil || depth > 4 {
 		return nil
 	}
-	typ := m.typ(s, 0)
+	typ := m.typ(s)
 	if d := s.Get("default"); d != nil && !d.Is(canon.Null) && typ != "object" && (typ != "array" || len(d.Elems()) > 0) {
 		if fit := Fit(d, typ); fit != nil {
 			return fit
@@ -130,11 +130,11 @@ func (m *Maker) plain(s *api.Value) *api.Value {
 			return v
 		}
 	}
-	switch m.typ(s, 0) {
+	switch m.typ(s) {
 	case "string":
 		return text(s, true)
 	case "integer", "number":
-		return number(s, m.typ(s, 0) == "integer", true)
+		return number(s, m.typ(s) == "integer", true)
 	case "boolean":
 		return canon.NewBool(true)
 	}

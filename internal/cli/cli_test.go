@@ -34,6 +34,22 @@ func testRoot(run func(cmd *cobra.Command, args []string) error) *cobra.Command 
 	return root
 }
 
+// A disk that is full under help or version is no success.
+func TestMainCannotWrite(t *testing.T) {
+	full, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"--help"}, {"help", "diff"}, {"diff", "--help"}, {"--version"}, {"completion", "bash"}} {
+		var errOut bytes.Buffer
+		code := Main(context.Background(), testRoot(nil), args, Streams{In: strings.NewReader(""), Out: full, Err: &errOut})
+		if code != CodeError || strings.Count(errOut.String(), "prog: write ") != 1 {
+			t.Errorf("%v: code %d, stderr %q", args, code, errOut.String())
+		}
+	}
+}
+
 func TestMainErrors(t *testing.T) {
 	boom := fmt.Errorf("calls.jsonl: line 3: %w", WithHint(errors.New("torn"), "record it again"))
 	tests := []struct {

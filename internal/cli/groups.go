@@ -9,10 +9,10 @@ import (
 )
 
 // Cobra has no types for what is wrong with options together, only these texts.
-var (
-	allSet   = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
-	noneSet  = regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`)
-	required = regexp.MustCompile(`^required flag\(s\) (".*") not set$`)
+const (
+	allSet   = `^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`
+	noneSet  = `^at least one of the flags in the group \[(.*)\] is required$`
+	required = `^required flag\(s\) (".*") not set$`
 )
 
 // groupError says in this project's words what is wrong with options together.
@@ -20,14 +20,14 @@ func groupError(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	text := err.Error()
-	if m := allSet.FindStringSubmatch(text); m != nil {
+	match := func(pattern string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(err.Error()) }
+	if m := match(allSet); m != nil {
 		return WithHint(fmt.Errorf("%s cannot be given together", options(m[1], " ", " and ")), "give one of them", seeHelp(cmd))
 	}
-	if m := noneSet.FindStringSubmatch(text); m != nil {
+	if m := match(noneSet); m != nil {
 		return WithHint(fmt.Errorf("%s needs one of %s", cmd.CommandPath(), options(m[1], " ", " or ")), seeHelp(cmd))
 	}
-	if m := required.FindStringSubmatch(text); m != nil {
+	if m := match(required); m != nil {
 		return WithHint(fmt.Errorf("%s needs %s", cmd.CommandPath(), options(strings.ReplaceAll(m[1], `"`, ""), ", ", " and ")), seeHelp(cmd))
 	}
 	return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 // the caller's: it hands them over as the end of ctx.
 func Main(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
 	root.SetIn(s.In)
-	root.SetOut(s.Out)
+	out := &heard{w: s.Out}
+	root.SetOut(out)
 	root.SetErr(s.Err)
 	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -32,7 +34,7 @@ func Main(ctx context.Context, root *cobra.Command, args []string, s Streams) in
 	refuseHelp(root, &misnamed)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err = groupError(cmd, err); err == nil {
-		err = misnamed
+		err = cmp.Or(misnamed, out.err)
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")

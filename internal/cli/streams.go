@@ -58,3 +58,18 @@ func (s Streams) Getenv(key string) string {
 func (s Streams) Color(w io.Writer) bool {
 	return s.IsTerminal != nil && s.IsTerminal(w) && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
 }
+
+// heard remembers the first error of a writer: cobra lets those of help and
+// version fall.
+type heard struct {
+	w   io.Writer
+	err error
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	n, err := h.w.Write(p)
+	if h.err == nil {
+		h.err = err
+	}
+	return n, err
+}

@@ -111,7 +111,7 @@ func (in *inbound) utf8() []byte {
 
 // textOf is the UTF-8 of bytes with a content type.
 func textOf(contentType string, octets []byte) []byte {
-	if !strings.Contains(contentType, "charset") && !strings.Contains(contentType, "CHARSET") {
+	if !strings.Contains(strings.ToLower(contentType), "charset") {
 		return octets
 	}
 	_, params, err := mime.ParseMediaType(contentType)

@@ -75,6 +75,7 @@ var multiparts = []struct {
 	{"no boundary", "multipart/form-data", "--BB--", `!gives no boundary`},
 	{"no content type", "", "--BB--", `!no Content-Type`},
 	{"text part in ISO 8859-1", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\nContent-Type: text/plain; charset=iso-8859-1\n\n\xe9\n--BB--", `{"title":"é"}`},
+	{"text part in ISO 8859-1, Charset", multipartType, "--BB\nContent-Disposition: form-data; name=\"title\"\nContent-Type: text/plain; Charset=iso-8859-1\n\n\xe9\n--BB--", `{"title":"é"}`},
 	{"object as a text part", multipartType, "--BB\nContent-Disposition: form-data; name=\"meta\"\n\n{\"a\": 1.0}\n--BB--", `{"meta":{"a":1.0}}`},
 	{"no object as a text part", multipartType, "--BB\nContent-Disposition: form-data; name=\"meta\"\n\n[1]\n--BB--", `{"meta":"[1]"}`},
 	{"no boundary in the body", multipartType, "junk", `!the closing boundary --BB-- is missing`},

@@ -76,6 +76,7 @@ type targetConn struct {
 
 	mu       sync.Mutex
 	fresh    bool   // a request begins with the next byte from the network
+	begun    bool   // its first byte was given on already
 	held     []byte // read from the network, not yet given on
 	ready    bool   // held is checked and may be given on
 	original string
@@ -102,9 +103,10 @@ func (c *targetConn) take() (string, bool) {
 // Read implements net.Conn.
 func (c *targetConn) Read(p []byte) (int, error) {
 	c.mu.Lock()
-	// net/http reads a single byte only to notice the next request.
 	if len(p) == 1 && len(c.held) == 0 {
 		c.fresh = true
+		c.mu.Unlock()
+		return c.notice(p)
 	}
 	if n, ok := c.give(p); ok {
 		c.mu.Unlock()
@@ -116,6 +118,18 @@ func (c *targetConn) Read(p []byte) (int, error) {
 		return c.Conn.Read(p)
 	}
 	return c.readLine(p)
+}
+
+// notice reads a single byte, as net/http does only to notice the next request
+// while it answers one. That byte is of the method: the target is still to come.
+func (c *targetConn) notice(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.mu.Lock()
+		c.begun = true
+		c.mu.Unlock()
+	}
+	return n, err
 }
 
 // give hands on what is held and checked.
@@ -142,7 +156,7 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 		n, err := c.Conn.Read(buf)
 		c.mu.Lock()
 		if len(c.held) == 0 && n > 0 && len(buf) == len(p) && lineIsFine(buf[:n]) {
-			c.fresh = false
+			c.fresh, c.begun = false, false
 			c.mu.Unlock()
 			return n, err
 		}
@@ -151,7 +165,7 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 			if end >= 0 {
 				c.mend(end)
 			}
-			c.fresh, c.ready = false, true
+			c.fresh, c.begun, c.ready = false, false, true
 			if given, ok := c.give(p); ok {
 				c.mu.Unlock()
 				return given, nil
@@ -204,7 +218,11 @@ func parses(target []byte) bool {
 // it.
 func (c *targetConn) mend(end int) {
 	from, to, ok := targetOf(c.held[:end])
-	if !ok || parses(c.held[from:to]) || bytes.HasPrefix(c.held, []byte("CONNECT ")) {
+	method := "CONNECT "
+	if c.begun {
+		method = method[1:]
+	}
+	if !ok || parses(c.held[from:to]) || bytes.HasPrefix(c.held, []byte(method)) {
 		return
 	}
 	c.original, c.replaced = string(c.held[from:to]), true

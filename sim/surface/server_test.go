@@ -210,6 +210,46 @@ func (r *running) sendUnparsable(t *testing.T, conn net.Conn) {
 	}
 }
 
+// A request that comes while the one before is still answered is read whole, its
+// target too, whether net/http has noticed its first byte or not.
+func TestRequestBehindRequest(t *testing.T) {
+	asked, resume := make(chan struct{}), make(chan struct{})
+	r := start(t, func(req *provider.Request) (*provider.Response, error) {
+		asked <- struct{}{}
+		<-resume
+		return echo(req)
+	}, nil, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for range 50 {
+		if _, err := io.WriteString(conn, "GET /u/1 HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		if _, err := io.WriteString(conn, "GET /u/%zz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		resume <- struct{}{}
+		for _, want := range []string{`{"id":"1",`, "Path parameter 'id' is not valid percent-encoding."} {
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || !strings.Contains(string(body), want) {
+				t.Fatalf("got %s, %v; want %s", body, err, want)
+			}
+		}
+	}
+	if n := strings.Count(r.trace.String(), "\n"); n != 100 {
+		t.Errorf("the trace has %d lines, want 100", n)
+	}
+}
+
 func TestHead(t *testing.T) {
 	r := start(t, echo, nil, nil)
 	_, want := r.do(t, "GET", "/u/7", "")

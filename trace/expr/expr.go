@@ -224,6 +224,7 @@ func (e *entry) value(text []byte) any {
 	}
 	v, err := canon.Parse(text, canon.Lenient)
 	if err != nil {
+		e.view.Spoil() // else it would count as a call that lacks the value
 		e.err = errors.Join(e.err, fmt.Errorf("the entry cannot be read: %w", err))
 		return nil
 	}

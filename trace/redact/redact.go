@@ -31,10 +31,16 @@ type Rules struct {
 	// in what the client sent, in what the provider was asked, in what it
 	// answered and in what was served.
 	Headers []string `yaml:"headers"`
+	// Everywhere takes out what the rules find wherever else it stands: as another
+	// value, as a key, and as a part of a longer text, there also percent-encoded
+	// or as JSON spells it. It looks for texts and numbers of eight bytes and more;
+	// of "Bearer abc" in a header for what follows the scheme. What the rules find
+	// in an object or a list is looked for only when a rule names the member.
+	Everywhere bool `yaml:"everywhere"`
 }
 
 // ParseRules reads a rules file: YAML (or JSON) with the keys paths and headers,
-// each a list of strings. Errors say the line.
+// each a list of strings, and everywhere, true or false. Errors say the line.
 func ParseRules(name string, text []byte) (Rules, error) {
 	var r Rules
 	dec := yaml.NewDecoder(strings.NewReader(string(text)))
@@ -53,14 +59,14 @@ func ParseRules(name string, text []byte) (Rules, error) {
 	}
 	if err != nil {
 		msg := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n  ", " "), "yaml: ")
-		return Rules{}, &trace.OptionError{Option: name, Msg: msg, Next: "write lists of strings under the keys paths and headers"}
+		return Rules{}, &trace.OptionError{Option: name, Msg: msg, Next: "write lists of strings under the keys paths and headers, and true or false under everywhere"}
 	}
 	return r, nil
 }
 
 // A Count is what one rule took out.
 type Count struct {
-	Rule   string // as given: a pointer, or "header NAME"
+	Rule   string // as given: a pointer, "header NAME", or "--everywhere"
 	Values int    // places
 }
 
@@ -78,6 +84,8 @@ type Redactor struct {
 	seen    map[[sha256.Size]byte]int
 	rw      *trace.Rewriter
 	scratch []byte
+
+	elsewhere *finder // nil without Everywhere
 }
 
 // New checks the rules, of which there must be one.
@@ -99,14 +107,32 @@ func New(rules Rules) (*Redactor, error) {
 	if len(rules.Headers) > 0 {
 		patterns = append(patterns, headerPlaces()...)
 	}
-	var err error
-	r.rw, err = trace.NewRewriter("--path", patterns, r.replace)
-	return r, err
+	if rules.Everywhere {
+		r.elsewhere = &finder{names: map[string]int{}}
+		patterns = append(patterns, "/**")
+	}
+	rw, err := trace.NewRewriter("--path", patterns, r.replace)
+	if err != nil {
+		return nil, err
+	}
+	if r.rw = rw; rules.Everywhere {
+		rw.ReplaceKeys(r.elsewhere.key)
+	}
+	return r, nil
 }
 
 // Append appends the line without what the rules take out, and without a line
 // break. A line in which nothing matches stays as it is.
-func (r *Redactor) Append(dst []byte, l trace.Line) ([]byte, error) { return r.rw.Append(dst, l) }
+func (r *Redactor) Append(dst []byte, l trace.Line) ([]byte, error) {
+	from := len(dst)
+	dst, err := r.rw.Append(dst, l)
+	if err == nil && r.elsewhere != nil && r.elsewhere.keyed {
+		r.elsewhere.keyed = false
+		l.Text = dst[from:]
+		err = l.Check() // two keys may be one now
+	}
+	return dst, err
+}
 
 // Counts are what each rule took out so far, in the order of the rules.
 func (r *Redactor) Counts() (list []Count) {
@@ -116,6 +142,9 @@ func (r *Redactor) Counts() (list []Count) {
 	for i, name := range r.rules.Headers {
 		list = append(list, Count{"header " + name, r.counts[len(r.rules.Paths)+i]})
 	}
+	if r.elsewhere != nil {
+		list = append(list, Count{"--everywhere", r.elsewhere.found})
+	}
 	return list
 }
 
@@ -123,24 +152,42 @@ func (r *Redactor) replace(pattern int, name string, value []byte) ([]byte, bool
 	if string(value) == "null" {
 		return nil, false
 	}
-	if pattern >= len(r.rules.Paths) {
-		i, ok := r.headers[strings.ToLower(name)]
-		if !ok {
+	rule, ok := r.rule(pattern, name)
+	if !ok {
+		if r.elsewhere == nil {
 			return nil, false
 		}
-		pattern = len(r.rules.Paths) + i
+		return r.elsewhere.value(value)
 	}
-	r.counts[pattern]++
+	r.counts[rule]++
 	key := r.key(value)
 	n, ok := r.seen[key]
 	if !ok {
 		n = len(r.seen) + 1
 		r.seen[key] = n
 	}
-	r.scratch = strconv.AppendInt(append(r.scratch[:0], `"[redacted `...), int64(n), 10)
-	r.scratch = append(r.scratch, `]"`...)
+	if r.elsewhere != nil && r.elsewhere.learning {
+		r.elsewhere.learn(value, n, rule >= len(r.rules.Paths))
+	}
+	r.scratch = canon.AppendString(r.scratch[:0], placeholder(n))
 	return r.scratch, true
 }
+
+// rule is the index in counts of the rule that a pattern stands for; ok is false
+// for a header that no rule names, and for what Everywhere looks at.
+func (r *Redactor) rule(pattern int, name string) (rule int, ok bool) {
+	paths := len(r.rules.Paths)
+	if pattern < paths {
+		return pattern, true
+	}
+	if len(r.headers) == 0 || pattern >= paths+len(headerPlaces()) {
+		return 0, false
+	}
+	i, ok := r.headers[strings.ToLower(name)]
+	return paths + i, ok
+}
+
+func placeholder(n int) string { return "[redacted " + strconv.Itoa(n) + "]" }
 
 // key is one for equal values in any spelling. A list of one string counts as
 // the string: a query has lists where a normalized request has texts.
@@ -168,26 +215,42 @@ func Copy(ctx context.Context, w io.Writer, in trace.Input, which string, rules 
 		return nil, err
 	}
 	defer r.Close()
+	if rules.Everywhere {
+		if err := each(ctx, r, red.Learn); err != nil {
+			return nil, err
+		}
+		r.Rewind()
+	}
 	var buf []byte
+	err = each(ctx, r, func(l trace.Line) (err error) {
+		if buf, err = red.Append(buf[:0], l); err == nil {
+			_, err = w.Write(append(buf, '\n'))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return red.Counts(), nil
+}
+
+func each(ctx context.Context, r *trace.Reader, do func(trace.Line) error) error {
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		l, err := r.Read()
 		if err == io.EOF {
-			return red.Counts(), nil
+			return nil
 		}
 		if err == nil {
 			err = l.Check()
 		}
 		if err == nil {
-			buf, err = red.Append(buf[:0], l)
-		}
-		if err == nil {
-			_, err = w.Write(append(buf, '\n'))
+			err = do(l)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 }

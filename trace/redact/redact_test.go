@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/trace"
@@ -42,6 +45,18 @@ func TestCopy(t *testing.T) {
 			"[{header X-Api-Key 4}]"},
 		{"a path inside a header", Rules{Headers: []string{"a"}, Paths: []string{"/headers/*/0"}},
 			`1,"headers":{"A":["x"],"B":["y","z"]}}`, `1,"headers":{"A":"[redacted 1]","B":["[redacted 2]","z"]}}`, "[{/headers/*/0 1} {header a 1}]"},
+		{"everywhere: longer texts, keys, numbers, before and after", Rules{Paths: []string{"/k/*"}, Headers: []string{"Authorization"}, Everywhere: true},
+			`1,"p":"/x?t=tok%2F12345&c=4111111111111111","q":"tok%2f12345 short","k":["tok/12345","short",4111111111111111],` +
+				`"m":{"tok/12345":{"x tok\/12345":1}},"n":4111111111111111,"headers":{"Authorization":["Bearer abcdefgh1"],"Other":"abcdefgh1."},"s":"{\"t\":\"tok/12345\"}"}`,
+			`1,"p":"/x?t=[redacted 1]&c=[redacted 3]","q":"[redacted 1] short","k":["[redacted 1]","[redacted 2]","[redacted 3]"],` +
+				`"m":{"[redacted 1]":{"x [redacted 1]":1}},"n":"[redacted 3]","headers":{"Authorization":"[redacted 4]","Other":"[redacted 4]."},"s":"{\"t\":\"[redacted 1]\"}"}`,
+			"[{/k/* 3} {header Authorization 1} {--everywhere 7}]"},
+		{"everywhere: a longer value before a part of it, quotes in JSON in a text", Rules{Paths: []string{"/k/*"}, Everywhere: true},
+			`1,"k":["secret-1","secret-1-\"x"],"a":"secret-1-\"x secret-1","b":"{\"v\":\"secret-1-\\\"x\"}"}`,
+			`1,"k":["[redacted 1]","[redacted 2]"],"a":"[redacted 2] [redacted 1]","b":"{\"v\":\"[redacted 2]\"}"}`,
+			"[{/k/* 2} {--everywhere 2}]"},
+		{"everywhere: not in what makes an entry", Rules{Paths: []string{"/k"}, Everywhere: true},
+			`1,"k":"anvil.simulator.trace/v1"}`, `1,"k":"[redacted 1]"}`, "[{/k 1} {--everywhere 0}]"},
 		{"escaped keys", Rules{Paths: []string{"/é/a~1b"}}, `1,"\u00e9":{"a\/b":"s"}}`, `1,"\u00e9":{"a\/b":"[redacted 1]"}}`, "[{/é/a~1b 1}]"},
 	}
 	for _, tt := range tests {
@@ -89,9 +104,40 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A line that would have a key twice is refused, not written.
+func TestEverywhereMakesNoKeyTwice(t *testing.T) {
+	_, _, err := copyAll(t, head+`1,"a":"se cret-1","m":{"se cret-1":1,"se%20cret-1":2}}`+"\n", Rules{Paths: []string{"/a"}, Everywhere: true})
+	if err == nil || !strings.Contains(err.Error(), "t.jsonl: line 1 (byte 0)") || strings.Contains(err.Error(), "cret-1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What stands before the value that a rule finds is taken out too, and nothing is
+// left of it in any spelling that is looked for.
+func FuzzEverywhere(f *testing.F) {
+	f.Add("sk-live-1234", "https://x/?k=", "&v=1")
+	f.Add("a\"b/c d+é\\", "", "\n")
+	f.Add("[redacted 1]", "a", "b")
+	f.Fuzz(func(t *testing.T, secret, before, after string) {
+		if len(secret) < minElsewhere || !utf8.ValidString(secret+before+after) || strings.Contains(secret, "[redacted") || strings.Contains("[redacted 1]", secret) {
+			return
+		}
+		text := func(s string) string { return string(canon.AppendString(nil, s)) }
+		line := func(seq int, rest string) string { return head + strconv.Itoa(seq) + "," + rest + "}\n" }
+		in := line(1, `"x":`+text(before+secret+after)+`,"y":[`+text(before+url.QueryEscape(secret)+after)+`]`) + line(2, `"k":`+text(secret))
+		got, _, err := copyAll(t, in, Rules{Paths: []string{"/k"}, Everywhere: true})
+		if err != nil {
+			t.Fatalf("%v in %q", err, in)
+		}
+		if inner := text(secret); !strings.Contains(before+after, secret) && strings.Count(got, inner[1:len(inner)-1]) > strings.Count(head+head+`"x":"y":["k":[redacted 1]`+before+after, secret) {
+			t.Fatalf("left in %q", got)
+		}
+	})
+}
+
 func TestParseRules(t *testing.T) {
 	r, err := ParseRules("r.yaml", []byte("paths:\n  - /a\nheaders: [X-Key]\n"))
-	if err != nil || fmt.Sprint(r) != "{[/a] [X-Key]}" {
+	if err != nil || fmt.Sprint(r) != "{[/a] [X-Key] false}" {
 		t.Errorf("%v, %v", r, err)
 	}
 	for text, want := range map[string]string{
