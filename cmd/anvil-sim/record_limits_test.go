@@ -61,8 +61,8 @@ func TestLargeBodyReplays(t *testing.T) {
 	}
 }
 
-// An exchange that ended without an answer, or with half of one, is no answer when it
-// is replayed either.
+// An exchange that ended without an answer is no answer when it is replayed either,
+// and one that broke off breaks off where it did.
 func TestFailuresReplayAsFailures(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /gone", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -94,7 +94,7 @@ func TestFailuresReplayAsFailures(t *testing.T) {
 		t.Errorf("live: %v, want %s", live, want)
 	}
 	got := replayed(t, file, seen)
-	if want := "[no answer no answer 200  <nil>]"; fmt.Sprint(got) != want {
+	if want := "[no answer 200  unexpected EOF 200  <nil>]"; fmt.Sprint(got) != want {
 		t.Errorf("replayed: %v, want %s", got, want)
 	}
 	rec, err := tape.LoadFile(file)
