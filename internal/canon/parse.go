@@ -68,23 +68,48 @@ func (p *parser) parse() (*Value, error) {
 	return NewNumber(string(p.src[start:end])), nil
 }
 
-// text reads a string and decodes it.
-func (p *parser) text() (*Value, error) {
+// literal reads a string as it stands. shared tells whether it is worth a look-up.
+func (p *parser) literal() (lit []byte, shared bool, err error) {
 	end, _, err := scanString(p.src, p.pos)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	lit := p.src[p.pos:end]
+	lit = p.src[p.pos:end]
 	p.pos = end
-	if p.shared == nil || len(lit) > sharedText {
-		return NewString(Unquote(lit)), nil
+	return lit, p.shared != nil && len(lit) <= sharedText, nil
+}
+
+// text reads a string and decodes it.
+func (p *parser) text() (*Value, error) {
+	lit, shared, err := p.literal()
+	switch {
+	case err != nil:
+		return nil, err
+	case shared:
+		return p.share(lit), nil
 	}
+	return NewString(Unquote(lit)), nil
+}
+
+// key reads a string that needs no value of its own.
+func (p *parser) key() (string, error) {
+	lit, shared, err := p.literal()
+	switch {
+	case err != nil:
+		return "", err
+	case shared:
+		return p.share(lit).text, nil
+	}
+	return Unquote(lit), nil
+}
+
+func (p *parser) share(lit []byte) *Value {
 	v := p.shared[string(lit)]
 	if v == nil {
 		v = NewString(Unquote(lit))
 		p.shared[string(lit)] = v
 	}
-	return v, nil
+	return v
 }
 
 func (p *parser) deeper(read func() (*Value, error)) (*Value, error) {
@@ -168,7 +193,7 @@ func (p *parser) member() (Member, error) {
 	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
 		return Member{}, p.fail("%s in an object, want a key in double quotes", p.found())
 	}
-	key, err := p.text()
+	key, err := p.key()
 	if err != nil {
 		return Member{}, err
 	}
@@ -178,7 +203,7 @@ func (p *parser) member() (Member, error) {
 	}
 	p.space()
 	v, err := p.parse()
-	return Member{key.text, v}, err
+	return Member{key, v}, err
 }
 
 // duplicateKey names the first key that an object has a second time, given
@@ -187,11 +212,11 @@ func duplicateKey(src []byte, places []int) error {
 	seen := make(map[string]bool, len(places))
 	for _, at := range places {
 		p := parser{src: src, pos: at}
-		key, _ := p.text() // read before
-		if seen[key.text] {
-			return syntaxError(at, "the key %q stands twice in one object", key.text)
+		key, _ := p.key() // read before
+		if seen[key] {
+			return syntaxError(at, "the key %q stands twice in one object", key)
 		}
-		seen[key.text] = true
+		seen[key] = true
 	}
 	return nil
 }
