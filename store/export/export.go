@@ -413,17 +413,23 @@ func (e *exporter) sql(w *bufio.Writer) error {
 	return err
 }
 
+// insert writes the statement that adds a row; head is its beginning, to the first
+// value.
+func (e *exporter) insert(w *bufio.Writer, head string, vals []fixture.Value) error {
+	e.line = append(e.line[:0], head...)
+	for i, v := range vals {
+		if i > 0 {
+			e.line = append(e.line, ',')
+		}
+		e.line = fixture.AppendLiteral(e.line, v)
+	}
+	_, err := w.Write(append(e.line, ");\n"...))
+	return err
+}
+
 func (e *exporter) inserts(w *bufio.Writer, t *fixture.Table, head string) error {
 	return e.each(t, func(vals []fixture.Value) error {
-		e.line = append(e.line[:0], head...)
-		for i, v := range vals {
-			if i > 0 {
-				e.line = append(e.line, ',')
-			}
-			e.line = fixture.AppendLiteral(e.line, v)
-		}
-		_, err := w.Write(append(e.line, ");\n"...))
-		return err
+		return e.insert(w, head, vals)
 	})
 }
 
@@ -439,14 +445,6 @@ func (e *exporter) virtual(w *bufio.Writer, t *fixture.Table) error {
 	sql := "SELECT rowid, " + fixture.QuoteAll(names) + " FROM " + fixture.Quote(t.Name) + " ORDER BY rowid"
 	head := "INSERT INTO " + fixture.Quote(t.Name) + " (rowid, " + fixture.QuoteAll(names) + ") VALUES ("
 	return e.db.Query(e.ctx, sql, nil, len(names)+1, func(vals []fixture.Value) error {
-		e.line = append(e.line[:0], head...)
-		for i, v := range vals {
-			if i > 0 {
-				e.line = append(e.line, ',')
-			}
-			e.line = fixture.AppendLiteral(e.line, v)
-		}
-		_, err := w.Write(append(e.line, ");\n"...))
-		return err
+		return e.insert(w, head, vals)
 	})
 }
