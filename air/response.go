@@ -71,7 +71,7 @@ func (r *resolver) schema(v *Value, hop int) *Value {
 		return stub(v, "")
 	}
 	r.left--
-	return mapMembers(v, func(key string, part *Value) *Value {
+	return canon.MapMembers(v, func(key string, part *Value) *Value {
 		switch key {
 		case "enum", "const", "default", "example", "examples":
 			return part // data, not schemas
@@ -87,7 +87,7 @@ func (r *resolver) parts(v *Value, hop int, each func(*Value, int) *Value) *Valu
 	switch v.Kind() {
 	case canon.Object:
 		r.left--
-		return mapMembers(v, func(_ string, part *Value) *Value { return each(part, hop) })
+		return canon.MapMembers(v, func(_ string, part *Value) *Value { return each(part, hop) })
 	case canon.Array:
 		r.left--
 		elems := make([]*Value, len(v.Elems()))
@@ -141,21 +141,6 @@ func stub(v *Value, name string) *Value {
 		description = canon.NewString("Not written out here.")
 	}
 	return canon.NewObject(canon.Member{Key: "type", Value: v.Get("type")}, canon.Member{Key: "description", Value: description})
-}
-
-// mapMembers applies f to each value of an object, which it returns when f
-// changed none.
-func mapMembers(v *Value, f func(key string, part *Value) *Value) *Value {
-	members := make([]canon.Member, len(v.Members()))
-	same := true
-	for i, m := range v.Members() {
-		members[i] = canon.Member{Key: m.Key, Value: f(m.Key, m.Value)}
-		same = same && members[i].Value == m.Value
-	}
-	if same {
-		return v
-	}
-	return canon.NewObject(members...)
 }
 
 // ItemSchema is the schema of one item of a page: items of an array response,

@@ -72,7 +72,7 @@ func valid(v *api.Value, done map[*api.Value]*api.Value) *api.Value {
 	}
 	out := api.MapElems(v, func(e *api.Value) *api.Value { return valid(e, done) })
 	if v.Is(canon.Object) {
-		out = api.MapMembers(v, func(_ string, m *api.Value) *api.Value { return valid(m, done) })
+		out = canon.MapMembers(v, func(_ string, m *api.Value) *api.Value { return valid(m, done) })
 		for _, m := range out.Members() {
 			if !utf8.ValidString(m.Key) {
 				out = validKeys(out)

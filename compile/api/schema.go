@@ -5,10 +5,10 @@ import "github.com/anvil-sim/anvil/internal/canon"
 // MapSchemas applies f to each schema directly inside v, which it returns when f
 // changed none.
 func MapSchemas(v *Value, f func(*Value) *Value) *Value {
-	return MapMembers(v, func(key string, m *Value) *Value {
+	return canon.MapMembers(v, func(key string, m *Value) *Value {
 		switch key {
 		case "properties", "patternProperties", "definitions", "$defs", "dependentSchemas":
-			return MapMembers(m, func(_ string, s *Value) *Value { return f(s) })
+			return canon.MapMembers(m, func(_ string, s *Value) *Value { return f(s) })
 		case "allOf", "anyOf", "oneOf", "prefixItems":
 			return MapElems(m, f)
 		case "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema":
@@ -19,24 +19,6 @@ func MapSchemas(v *Value, f func(*Value) *Value) *Value {
 		}
 		return m
 	})
-}
-
-// MapMembers applies f to each value of an object, which it returns when f
-// changed none; anything else it returns as it is.
-func MapMembers(v *Value, f func(key string, m *Value) *Value) *Value {
-	if !v.Is(canon.Object) {
-		return v
-	}
-	same := true
-	members := make([]canon.Member, len(v.Members()))
-	for i, m := range v.Members() {
-		members[i] = canon.Member{Key: m.Key, Value: f(m.Key, m.Value)}
-		same = same && members[i].Value == m.Value
-	}
-	if same {
-		return v
-	}
-	return canon.NewObject(members...)
 }
 
 // MapElems applies f to each element of an array, which it returns when f

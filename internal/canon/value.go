@@ -116,6 +116,21 @@ func (v *Value) find(key string) int {
 	return slices.IndexFunc(v.members, func(m Member) bool { return m.Key == key })
 }
 
+// MapMembers applies f to each value of an object, which it returns when f
+// changed none; anything else it returns as it is.
+func MapMembers(v *Value, f func(key string, m *Value) *Value) *Value {
+	members := make([]Member, len(v.Members()))
+	same := true
+	for i, m := range v.Members() {
+		members[i] = Member{Key: m.Key, Value: f(m.Key, m.Value)}
+		same = same && members[i].Value == m.Value
+	}
+	if same {
+		return v
+	}
+	return NewObject(members...)
+}
+
 // Kind tells what the value is; Absent for nil.
 func (v *Value) Kind() Kind {
 	if v == nil {
