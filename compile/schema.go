@@ -48,19 +48,8 @@ func (s schemas) deref(v *api.Value) *api.Value {
 // typ is the type of a schema, guessed from its keywords when it states none.
 func (s schemas) typ(v *api.Value) string {
 	v = s.deref(v)
-	switch t := v.Get("type"); {
-	case t.Is(canon.String):
-		return t.Text()
-	case t.Is(canon.Array):
-		for _, e := range t.Elems() {
-			if e.Text() != "null" {
-				return e.Text()
-			}
-		}
-	case v.Get("properties") != nil:
-		return "object"
-	case v.Get("items") != nil:
-		return "array"
+	if t := api.OwnType(v); t != "" {
+		return t
 	}
 	for _, part := range v.Get("allOf").Elems() {
 		if t := s.shallowType(part); t != "" {

@@ -35,3 +35,23 @@ func MapElems(v *Value, f func(*Value) *Value) *Value {
 	}
 	return canon.NewArray(elems...)
 }
+
+// OwnType is the type of a schema without its parts: the one it states, the first
+// of a list that is not null, else what its keywords tell; "" when nothing does.
+func OwnType(schema *Value) string {
+	switch t := schema.Get("type"); {
+	case t.Is(canon.String):
+		return t.Text()
+	case t.Is(canon.Array):
+		for _, e := range t.Elems() {
+			if e.Text() != "null" {
+				return e.Text()
+			}
+		}
+	case schema.Get("properties") != nil:
+		return "object"
+	case schema.Get("items") != nil:
+		return "array"
+	}
+	return ""
+}

@@ -138,19 +138,8 @@ func (m *Maker) typeOf(s *api.Value, depth int, budget *int) string {
 		return ""
 	}
 	s = m.deref(s)
-	switch t := s.Get("type"); {
-	case t.Is(canon.String):
-		return t.Text()
-	case t.Is(canon.Array):
-		for _, e := range t.Elems() {
-			if e.Text() != "null" {
-				return e.Text()
-			}
-		}
-	case s.Get("properties") != nil:
-		return "object"
-	case s.Get("items") != nil:
-		return "array"
+	if t := api.OwnType(s); t != "" {
+		return t
 	}
 	if depth < 0 {
 		return ""
