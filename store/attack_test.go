@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/internal/hostile"
 )
 
@@ -141,8 +142,8 @@ func TestHostileNames(t *testing.T) {
 			continue // no name of SQL
 		}
 		names = append(names, text)
-		schema += fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, %s TEXT, %s INT UNIQUE);", quote(text), quote("c "+text), quote(hostile.Texts()[(i+3)%8]))
-		schema += fmt.Sprintf("CREATE TRIGGER %s AFTER INSERT ON %s BEGIN UPDATE vault SET secret = secret || '!' WHERE 0; END;", quote("g "+text), quote(text))
+		schema += fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, %s TEXT, %s INT UNIQUE);", fixture.Quote(text), fixture.Quote("c "+text), fixture.Quote(hostile.Texts()[(i+3)%8]))
+		schema += fmt.Sprintf("CREATE TRIGGER %s AFTER INSERT ON %s BEGIN UPDATE vault SET secret = secret || '!' WHERE 0; END;", fixture.Quote("g "+text), fixture.Quote(text))
 	}
 	checkCalls(t, schema, int64(len(names)), func(db *DB, n int64) {
 		name := names[n-1]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // How a body's fields meet columns: by name; an object's fields by both names
@@ -222,7 +223,7 @@ func (w *change) lookUp(ctx context.Context, c *conn) error {
 		where.add(l.by)
 		p := l.ref.table
 		var found driver.Value
-		sql := "SELECT +t." + quote(l.ref.name) + " FROM " + quote(p.name) + " AS t" + where.sql + " LIMIT 1"
+		sql := "SELECT +t." + fixture.Quote(l.ref.name) + " FROM " + fixture.Quote(p.name) + " AS t" + where.sql + " LIMIT 1"
 		err := c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
 			found = v[0]
 			return nil
@@ -252,7 +253,7 @@ func (w *change) mergeExtras(ctx context.Context, c *conn) error {
 	if w.verb == patchRow {
 		var where where
 		where.add(w.match...)
-		sql := "SELECT +t." + quote(col.name) + " FROM " + quote(w.table.name) + " AS t" + where.sql + " LIMIT 1"
+		sql := "SELECT +t." + fixture.Quote(col.name) + " FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql + " LIMIT 1"
 		err := c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
 			if old, err := canon.Parse([]byte(text(v[0])), canon.Lenient); err == nil && old.Is(canon.Object) {
 				all = old

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // An emptiness says why a list has no rows.
@@ -51,7 +52,7 @@ func (db *DB) isSmall(ctx context.Context, c *conn, t *table) (bool, error) {
 	if known {
 		return n <= passRows, nil
 	}
-	err := c.query(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+quote(t.name)+" LIMIT ?)", []driver.Value{int64(passRows + 1)}, 1, func(v []driver.Value) error {
+	err := c.query(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+fixture.Quote(t.name)+" LIMIT ?)", []driver.Value{int64(passRows + 1)}, 1, func(v []driver.Value) error {
 		n = number(v[0])
 		return nil
 	})
@@ -78,7 +79,7 @@ func onePass(ctx context.Context, c *conn, t *table, filters []filter) (*emptine
 		return byIndex(ctx, c, t, filters)
 	}
 	why := &emptiness{last: -1}
-	sql := "SELECT " + strings.Join(list, ",") + " FROM " + quote(t.name) + " AS t"
+	sql := "SELECT " + strings.Join(list, ",") + " FROM " + fixture.Quote(t.name) + " AS t"
 	return why, c.query(ctx, sql, args, len(list), func(v []driver.Value) error {
 		for i := 0; i < len(v); i += 2 {
 			why.alone = append(why.alone, number(v[i]))
@@ -115,7 +116,7 @@ func byIndex(ctx context.Context, c *conn, t *table, filters []filter) (*emptine
 		}
 		var w where
 		w.add(filters[:i+1]...)
-		left, err := exists(ctx, c, "SELECT 1 FROM "+quote(t.name)+" AS t"+w.sql+" LIMIT 1", w.args)
+		left, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(t.name)+" AS t"+w.sql+" LIMIT 1", w.args)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func byIndex(ctx context.Context, c *conn, t *table, filters []filter) (*emptine
 func (t *table) countByIndex(ctx context.Context, c *conn, f filter) (n int64, err error) {
 	var w where
 	w.add(f)
-	rows := "SELECT 1 FROM " + quote(t.name) + " AS t" + w.sql
+	rows := "SELECT 1 FROM " + fixture.Quote(t.name) + " AS t" + w.sql
 	scans := false
 	err = c.query(ctx, "EXPLAIN QUERY PLAN "+rows, w.args, 4, func(v []driver.Value) error {
 		// A full-text index is a table that is "scanned" by its own index.

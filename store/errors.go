@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A domainError is a refusal that the client of the API sees.
@@ -153,7 +154,7 @@ func (db *DB) dangling(ctx context.Context, c *conn, w *change, fk foreignKey) (
 		where.add(filter{col: refs[i], vals: []driver.Value{v}})
 		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.shown(v)))
 	}
-	found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
+	found, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
 	if found || err != nil || len(terms) == 0 {
 		return "", err
 	}
@@ -168,11 +169,11 @@ func (db *DB) referenced(ctx context.Context, c *conn, w *change, fk foreignKey)
 	}
 	on := make([]string, len(refs))
 	for i, col := range fk.cols {
-		on[i] = "c." + quote(col.name) + " = t." + quote(refs[i].name)
+		on[i] = "c." + fixture.Quote(col.name) + " = t." + fixture.Quote(refs[i].name)
 	}
 	var where where
 	where.add(w.match...)
-	sql := "SELECT 1 FROM " + quote(w.table.name) + " AS t JOIN " + quote(fk.cols[0].table.name) + " AS c ON " +
+	sql := "SELECT 1 FROM " + fixture.Quote(w.table.name) + " AS t JOIN " + fixture.Quote(fk.cols[0].table.name) + " AS c ON " +
 		strings.Join(on, " AND ") + where.sql + " LIMIT 1"
 	return exists(ctx, c, sql, where.args)
 }
@@ -196,7 +197,7 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 			}
 			var where where
 			where.add(key...)
-			found, err := exists(ctx, c, "SELECT 1 FROM "+quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
+			found, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@ package store
 import (
 	"database/sql/driver"
 	"strings"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // An op is how a filter compares.
@@ -45,11 +47,11 @@ func (f filter) term() (sql string, args []driver.Value) {
 	case opEqual:
 		return f.equal()
 	case opLike:
-		return "t." + quote(f.col.name) + ` LIKE ? ESCAPE '\'`, f.vals
+		return "t." + fixture.Quote(f.col.name) + ` LIKE ? ESCAPE '\'`, f.vals
 	case opPresent:
-		return "t." + quote(f.col.name) + " IS NOT NULL", nil
+		return "t." + fixture.Quote(f.col.name) + " IS NOT NULL", nil
 	case opMatch:
-		name := quote(f.index)
+		name := fixture.Quote(f.index)
 		return "t." + f.col.table.rowid + " IN (SELECT rowid FROM " + name + " WHERE " + name + " MATCH ?)", f.vals
 	case opVia:
 		return f.via()
@@ -63,7 +65,7 @@ func (f filter) term() (sql string, args []driver.Value) {
 	case opAny:
 		return joinTerms(f.parts, " OR ", "0")
 	}
-	return "t." + quote(f.col.name) + comparisons[f.op], f.vals
+	return "t." + fixture.Quote(f.col.name) + comparisons[f.op], f.vals
 }
 
 // via is the subquery that finds a parent's key by another of its columns.
@@ -76,11 +78,11 @@ func (f filter) via() (string, []driver.Value) {
 			ref = refs[0].name
 		}
 	}
-	return "t." + quote(f.col.name) + " IN (SELECT t." + quote(ref) + " FROM " + quote(p.name) + " AS t WHERE " + where + ")", args
+	return "t." + fixture.Quote(f.col.name) + " IN (SELECT t." + fixture.Quote(ref) + " FROM " + fixture.Quote(p.name) + " AS t WHERE " + where + ")", args
 }
 
 func (f filter) equal() (sql string, args []driver.Value) {
-	col := "t." + quote(f.col.name)
+	col := "t." + fixture.Quote(f.col.name)
 	switch n := len(f.vals); {
 	case n == 0 && f.null:
 		return col + " IS NULL", nil

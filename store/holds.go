@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A JSON column that is asked for a plain value has it when it is an array with
@@ -50,7 +51,7 @@ func holds(col *column, name string, raw []byte) (filter, error) {
 // holds is the filter as SQL. Booleans have no text of their own in JSON's
 // tables, so "true" finds only a text.
 func (f filter) holds() (string, []driver.Value) {
-	col := "t." + quote(f.col.name)
+	col := "t." + fixture.Quote(f.col.name)
 	marks := "(?" + strings.Repeat(",?", len(f.vals)-1) + ")"
 	sql := "(" + col + " IN " + marks + " OR EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(" + col + ") THEN " + col +
 		" ELSE '[]' END) AS e WHERE (e.key IS NULL OR typeof(e.key) = 'integer' OR e.key IN " + knownBy + ") AND e.atom IN " + marks +

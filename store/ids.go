@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // How new rows get ids. The last rows of the table show the pattern:
@@ -137,9 +139,9 @@ func (w *change) sample(ctx context.Context, c *conn, col *column, within []filt
 	where.add(within...)
 	order := w.table.rowid
 	if order == "" {
-		order = quote(w.table.key[len(w.table.key)-1].name)
+		order = fixture.Quote(w.table.key[len(w.table.key)-1].name)
 	}
-	sql := "SELECT +t." + quote(col.name) + " FROM " + quote(w.table.name) + " AS t" + where.sql + " ORDER BY t." + order + " DESC LIMIT ?"
+	sql := "SELECT +t." + fixture.Quote(col.name) + " FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql + " ORDER BY t." + order + " DESC LIMIT ?"
 	null := false
 	err = c.query(ctx, sql, append(where.args, int64(idSample)), 1, func(v []driver.Value) error {
 		null = null || v[0] == nil
@@ -191,7 +193,7 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 // laterThan is an id that is a time: now, or a second after the last one.
 func (w *change) laterThan(ctx context.Context, c *conn, col *column) (driver.Value, error) {
 	at := w.at.now
-	sql := "SELECT max(t." + quote(col.name) + ") FROM " + quote(w.table.name) + " AS t"
+	sql := "SELECT max(t." + fixture.Quote(col.name) + ") FROM " + fixture.Quote(w.table.name) + " AS t"
 	err := c.query(ctx, sql, nil, 1, func(v []driver.Value) error {
 		if last, ok := readTime(v[0]); ok && !at.After(last) {
 			at = last.Add(time.Second)
@@ -229,7 +231,7 @@ func sharePrefix(prefix string, texts []string) bool {
 
 // highest is the id after the highest one of the pattern.
 func (w *change) highest(ctx context.Context, c *conn, col *column, known []filter, prefix string, width int) (driver.Value, error) {
-	name := "t." + quote(col.name)
+	name := "t." + fixture.Quote(col.name)
 	number := name
 	var where where
 	where.add(known...)
@@ -265,7 +267,7 @@ func (w *change) highest(ctx context.Context, c *conn, col *column, known []filt
 
 // scanHighest is the largest number that an expression gives, 0 without rows.
 func (w *change) scanHighest(ctx context.Context, c *conn, number string, where where) (top int64, err error) {
-	sql := "SELECT max(" + number + ") FROM " + quote(w.table.name) + " AS t" + where.sql
+	sql := "SELECT max(" + number + ") FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql
 	err = c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
 		switch v := v[0].(type) {
 		case int64:

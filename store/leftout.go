@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A leftOut is a virtual table that this build of SQLite cannot open.
@@ -101,10 +103,10 @@ func (s *schema) probeTriggers(c *conn, warn func(format string, args ...any)) {
 		var sets []string
 		for _, col := range t.cols {
 			if !col.generated {
-				sets = append(sets, quote(col.name)+" = "+quote(col.name))
+				sets = append(sets, fixture.Quote(col.name)+" = "+fixture.Quote(col.name))
 			}
 		}
-		name := quote(t.name)
+		name := fixture.Quote(t.name)
 		var verbs []string
 		var first error
 		for _, p := range []struct{ verb, sql string }{

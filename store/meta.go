@@ -8,6 +8,7 @@ import (
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/internal/near"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A metaWriter writes the meta object of an answer, keys in a fixed order:
@@ -119,12 +120,12 @@ func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) (col *col
 	col = last.col
 	asked := last.vals[len(last.vals)-1]
 	best := 0
-	name := "t." + quote(col.name)
+	name := "t." + fixture.Quote(col.name)
 	for _, side := range []struct{ term, order string }{{" <= ?", " DESC"}, {" > ?", ""}} {
 		var w where
 		w.add(key[:len(key)-1]...)
 		w.and(name+side.term, asked)
-		sql := "SELECT +" + name + " FROM " + quote(t.name) + " AS t" + w.sql + " ORDER BY " + name + side.order + " LIMIT ?"
+		sql := "SELECT +" + name + " FROM " + fixture.Quote(t.name) + " AS t" + w.sql + " ORDER BY " + name + side.order + " LIMIT ?"
 		err := c.query(ctx, sql, append(w.args, int64(nearestNeighbours)), 1, func(vals []driver.Value) error {
 			if d := apart(asked, vals[0]); near == nil || d < best {
 				near, best = vals[0], d

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"sync"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // numbersLimit bounds the numbers that are remembered.
@@ -62,8 +64,8 @@ func (s *numbers) find(ctx context.Context, c *conn, key numberKey, known []filt
 	}
 	var w where
 	w.add(known...)
-	w.and("t."+quote(key.col.name)+" = ?", got.text)
-	ok, err = exists(ctx, c, "SELECT 1 FROM "+quote(key.col.table.name)+" AS t"+w.sql+" LIMIT 1", w.args)
+	w.and("t."+fixture.Quote(key.col.name)+" = ?", got.text)
+	ok, err = exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(key.col.table.name)+" AS t"+w.sql+" LIMIT 1", w.args)
 	return got.n, ok, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"database/sql/driver"
 	"slices"
 	"strings"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A sortKey is one column that rows are ordered by; nil is the rowid.
@@ -66,7 +68,7 @@ func (t *table) keyTerm(k sortKey) string {
 	if k.col == nil {
 		return "t." + t.rowid
 	}
-	return "t." + quote(k.col.name)
+	return "t." + fixture.Quote(k.col.name)
 }
 
 // clause is the ORDER BY clause, "" where the rows have no order.

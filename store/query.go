@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A where is a WHERE clause with its values, over the table alias t.
@@ -42,13 +43,13 @@ func selectList(cols []*column, alias string) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString("+" + alias + quote(c.name))
+		b.WriteString("+" + alias + fixture.Quote(c.name))
 	}
 	return b.String()
 }
 
 func (t *table) selectRows() string {
-	return "SELECT " + t.columns + " FROM " + quote(t.name) + " AS t"
+	return "SELECT " + t.columns + " FROM " + fixture.Quote(t.name) + " AS t"
 }
 
 // A rowsPage is one page of rows as JSON.
@@ -206,7 +207,7 @@ func (t *table) pins(filters []filter) bool {
 func (t *table) count(ctx context.Context, c *conn, filters []filter) (n int64, err error) {
 	var w where
 	w.add(filters...)
-	err = c.query(ctx, "SELECT count(*) FROM "+quote(t.name)+" AS t"+w.sql, w.args, 1, func(vals []driver.Value) error {
+	err = c.query(ctx, "SELECT count(*) FROM "+fixture.Quote(t.name)+" AS t"+w.sql, w.args, 1, func(vals []driver.Value) error {
 		n = number(vals[0])
 		return nil
 	})

@@ -2,13 +2,7 @@ package store
 
 import "strings"
 
-// quote spells a name of a table or column as an SQL identifier. It is the only
-// way a name enters SQL text; values are always bound.
-func quote(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// appendQuoted appends what quote spells.
+// appendQuoted appends what [fixture.Quote] spells.
 func appendQuoted(dst []byte, name string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(name); i++ {

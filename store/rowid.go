@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // autoKey is the key column that SQLite gives a value, nil without one.
@@ -38,14 +39,14 @@ func (w *change) settleRowid(ctx context.Context, c *conn) error {
 		return nil
 	}
 	t := w.table
-	full, err := exists(ctx, c, "SELECT 1 FROM "+quote(t.name)+" AS t WHERE t."+t.rowid+" = ?", []driver.Value{int64(math.MaxInt64)})
+	full, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(t.name)+" AS t WHERE t."+t.rowid+" = ?", []driver.Value{int64(math.MaxInt64)})
 	if err != nil || !full {
 		return err
 	}
 	if auto := t.autoKey(); auto != nil {
 		return usedUp(auto)
 	}
-	name := quote(t.name)
+	name := fixture.Quote(t.name)
 	free := "SELECT t." + t.rowid + "-1 FROM " + name + " AS t WHERE t." + t.rowid + " > ? AND NOT EXISTS (SELECT 1 FROM " +
 		name + " AS u WHERE u." + t.rowid + " = t." + t.rowid + "-1) ORDER BY t." + t.rowid + " DESC LIMIT 1"
 	return c.query(ctx, free, []driver.Value{int64(math.MinInt64)}, 1, func(v []driver.Value) error {

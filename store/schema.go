@@ -304,7 +304,7 @@ func (t *table) findRowid(c *conn) {
 		if t.col(name) != nil {
 			continue
 		}
-		if _, err := c.prepare("SELECT t." + name + " FROM " + quote(t.name) + " AS t LIMIT 0"); err == nil {
+		if _, err := c.prepare("SELECT t." + name + " FROM " + fixture.Quote(t.name) + " AS t LIMIT 0"); err == nil {
 			t.rowid = name
 			break
 		}
@@ -321,13 +321,13 @@ func (t *table) keyHasNull(ctx context.Context, c *conn) (found bool, err error)
 	var terms []string
 	for _, k := range t.key {
 		if !k.notNull && !k.auto {
-			terms = append(terms, "t."+quote(k.name)+" IS NULL")
+			terms = append(terms, "t."+fixture.Quote(k.name)+" IS NULL")
 		}
 	}
 	if t.rowid == "" || len(terms) == 0 {
 		return false, nil
 	}
-	sql := "SELECT 1 FROM " + quote(t.name) + " AS t WHERE " + strings.Join(terms, " OR ") + " LIMIT 1"
+	sql := "SELECT 1 FROM " + fixture.Quote(t.name) + " AS t WHERE " + strings.Join(terms, " OR ") + " LIMIT 1"
 	err = c.query(ctx, sql, nil, 1, func([]driver.Value) error {
 		found = true
 		return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A shape is a row as a contract declares it: which fields, in which order, of
@@ -57,7 +58,7 @@ func (sh *shape) list(t *table) string {
 
 // from is the FROM clause.
 func (sh *shape) from(t *table) string {
-	from := " FROM " + quote(t.name) + " AS t"
+	from := " FROM " + fixture.Quote(t.name) + " AS t"
 	if sh != nil {
 		from += sh.joins
 	}

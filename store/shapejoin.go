@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // maxJoins is how deep rows of parents show rows of their own parents: the
@@ -40,7 +41,7 @@ func (b *shaper) joinParent(f *outField, m canon.Member, t *table, alias string,
 		if own != col && own.norm != n && own.norm != n+"id" && own.norm != n+singular(normal(p.name)) && own.norm != n+refs[0].norm {
 			continue
 		}
-		on := " = " + alias + "." + quote(own.name)
+		on := " = " + alias + "." + fixture.Quote(own.name)
 		b.join(f, from, p, refs[0], on, depth)
 		return f.group != nil
 	}
@@ -52,9 +53,9 @@ func (b *shaper) join(f *outField, from declared, p *table, ref *column, on stri
 	before, joined, joins := len(b.sh.exprs), b.joined, b.sh.joins
 	b.joined++
 	alias := fmt.Sprintf("j%d", b.joined)
-	b.sh.joins += " LEFT JOIN " + quote(p.name) + " AS " + alias + " ON " + alias + "." + quote(ref.name) + on
+	b.sh.joins += " LEFT JOIN " + fixture.Quote(p.name) + " AS " + alias + " ON " + alias + "." + fixture.Quote(ref.name) + on
 	at := func(col *column) int {
-		b.sh.exprs = append(b.sh.exprs, "+"+alias+"."+quote(col.name))
+		b.sh.exprs = append(b.sh.exprs, "+"+alias+"."+fixture.Quote(col.name))
 		return len(b.table.cols) + len(b.sh.exprs) - 1
 	}
 	f.unless = at(ref)

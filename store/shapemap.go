@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // mapped are the fields of a table that the map shapes and no contract declares:
@@ -65,22 +66,22 @@ func (b *shaper) joinRows(f *outField, j *joinRule) {
 	b.joined++
 	alias := fmt.Sprintf("j%d", b.joined)
 	at := func(col *column) int {
-		b.sh.exprs = append(b.sh.exprs, "+"+alias+"."+quote(col.name))
+		b.sh.exprs = append(b.sh.exprs, "+"+alias+"."+fixture.Quote(col.name))
 		return len(b.table.cols) + len(b.sh.exprs) - 1
 	}
 	f.unless = at(j.other)
 	for _, c := range j.columns {
 		f.group = append(f.group, outField{name: string(canon.AppendString(nil, c.name)), col: c.col, at: at(c.col), unless: -1})
 	}
-	b.sh.joins += " LEFT JOIN " + quote(j.table.name) + " AS " + alias + " ON " + alias + "." + quote(j.other.name) +
-		" = t." + quote(j.own.name)
+	b.sh.joins += " LEFT JOIN " + fixture.Quote(j.table.name) + " AS " + alias + " ON " + alias + "." + fixture.Quote(j.other.name) +
+		" = t." + fixture.Quote(j.own.name)
 }
 
 // array is a subquery that gives the joined rows as a JSON array.
 func (j *joinRule) array() string {
 	var parts []string
 	for _, c := range j.columns {
-		val := "x." + quote(c.col.name)
+		val := "x." + fixture.Quote(c.col.name)
 		switch c.col.class {
 		case classBoolean:
 			val = "CASE " + val + " WHEN 1 THEN json('true') WHEN 0 THEN json('false') END"
@@ -96,7 +97,7 @@ func (j *joinRule) array() string {
 	if j.limit > 0 {
 		limit = fmt.Sprintf(" LIMIT %d", j.limit)
 	}
-	inner := "SELECT * FROM " + quote(j.table.name) + " AS i WHERE i." + quote(j.other.name) + " = t." + quote(j.own.name) +
+	inner := "SELECT * FROM " + fixture.Quote(j.table.name) + " AS i WHERE i." + fixture.Quote(j.other.name) + " = t." + fixture.Quote(j.own.name) +
 		strings.ReplaceAll(order, "t.", "i.") + limit
 	return "(SELECT json_group_array(json_object(" + strings.Join(parts, ",") + ")) FROM (" + inner + ") AS x)"
 }

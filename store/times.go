@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // Forms of times that are no Go layouts.
@@ -149,8 +151,8 @@ func (t *table) readTimes(ctx context.Context, c *conn) error {
 		if !col.mayBeTime() || col.class == classBoolean || col.class == classBlob || col.class == classJSON {
 			continue
 		}
-		name := quote(col.name)
-		sql := "SELECT +v FROM (SELECT t." + name + " AS v FROM " + quote(t.name) + " AS t LIMIT ?) WHERE v IS NOT NULL LIMIT 1"
+		name := fixture.Quote(col.name)
+		sql := "SELECT +v FROM (SELECT t." + name + " AS v FROM " + fixture.Quote(t.name) + " AS t LIMIT ?) WHERE v IS NOT NULL LIMIT 1"
 		seen := false
 		err := c.query(ctx, sql, []driver.Value{int64(timeSample)}, 1, func(v []driver.Value) error {
 			seen, col.form = true, formOf(v[0])

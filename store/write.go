@@ -8,6 +8,7 @@ import (
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A change is one write of one row.
@@ -80,39 +81,39 @@ func (w *change) sql() (string, []driver.Value) {
 	case createRow:
 		return w.insert()
 	case deleteRow:
-		return "DELETE FROM " + quote(t.name) + " AS t" + where.sql + " RETURNING 1", where.args
+		return "DELETE FROM " + fixture.Quote(t.name) + " AS t" + where.sql + " RETURNING 1", where.args
 	}
 	var sets []string
 	for _, c := range w.cols {
-		sets = append(sets, quote(c.name)+" = ?")
+		sets = append(sets, fixture.Quote(c.name)+" = ?")
 	}
 	if w.verb == replaceRow {
 		for _, c := range t.cols {
 			if _, given := w.value(c); !given && !c.generated && !slices.Contains(t.key, c) && !w.matches(c) && !slices.Contains(w.kept, c) {
-				sets = append(sets, quote(c.name)+" = "+c.defaultSQL())
+				sets = append(sets, fixture.Quote(c.name)+" = "+c.defaultSQL())
 			}
 		}
 	}
 	if sets == nil { // nothing but its key: as it is
-		sets = []string{quote(t.key[0].name) + " = " + quote(t.key[0].name)}
+		sets = []string{fixture.Quote(t.key[0].name) + " = " + fixture.Quote(t.key[0].name)}
 	}
 	args := slices.Concat(w.vals, where.args)
-	return "UPDATE " + quote(t.name) + " AS t SET " + strings.Join(sets, ", ") + where.sql + t.returning, args
+	return "UPDATE " + fixture.Quote(t.name) + " AS t SET " + strings.Join(sets, ", ") + where.sql + t.returning, args
 }
 
 func (w *change) insert() (string, []driver.Value) {
 	names := make([]string, len(w.cols), len(w.cols)+1)
 	for i, c := range w.cols {
-		names[i] = quote(c.name)
+		names[i] = fixture.Quote(c.name)
 	}
 	vals := w.vals
 	if w.rowid != nil {
 		names, vals = append(names, w.table.rowid), append(vals[:len(vals):len(vals)], w.rowid)
 	}
 	if len(names) == 0 {
-		return "INSERT INTO " + quote(w.table.name) + " DEFAULT VALUES" + w.table.returning, nil
+		return "INSERT INTO " + fixture.Quote(w.table.name) + " DEFAULT VALUES" + w.table.returning, nil
 	}
-	return "INSERT INTO " + quote(w.table.name) + " (" + strings.Join(names, ", ") + ") VALUES (?" +
+	return "INSERT INTO " + fixture.Quote(w.table.name) + " (" + strings.Join(names, ", ") + ") VALUES (?" +
 		strings.Repeat(",?", len(names)-1) + ")" + w.table.returning, vals
 }
 
