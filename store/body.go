@@ -255,7 +255,7 @@ func (w *change) mergeExtras(ctx context.Context, c *conn) error {
 		where.add(w.match...)
 		sql := "SELECT +t." + fixture.Quote(col.name) + " FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql + " LIMIT 1"
 		err := c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
-			if old, err := canon.Parse([]byte(text(v[0])), canon.Lenient); err == nil && old.Is(canon.Object) {
+			if old, err := canon.Parse([]byte(fixture.Text(v[0])), canon.Lenient); err == nil && old.Is(canon.Object) {
 				all = old
 			}
 			return nil

@@ -137,7 +137,7 @@ func (t *table) countByIndex(ctx context.Context, c *conn, f filter) (n int64, e
 	scans := false
 	err = c.query(ctx, "EXPLAIN QUERY PLAN "+rows, w.args, 4, func(v []driver.Value) error {
 		// A full-text index is a table that is "scanned" by its own index.
-		step := text(v[3])
+		step := fixture.Text(v[3])
 		scans = scans || strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, " VIRTUAL TABLE INDEX ")
 		return nil
 	})

@@ -146,7 +146,7 @@ func (s *schema) readMaster(ctx context.Context, c *conn) (triggers map[string]b
 	triggers, s.modules = map[string]bool{}, map[string]string{}
 	const all = `SELECT type, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL`
 	err = c.query(ctx, all, nil, 3, func(v []driver.Value) error {
-		kind, name, sql := text(v[0]), text(v[1]), text(v[2])
+		kind, name, sql := fixture.Text(v[0]), fixture.Text(v[1]), fixture.Text(v[2])
 		s.impure = s.impure || impure.MatchString(sql)
 		s.remembers = s.remembers || remembered.MatchString(sql)
 		if kind == "trigger" {

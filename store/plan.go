@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"slices"
 	"strings"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // How SQLite finds the rows of a statement stands in the answer's meta, in
@@ -19,7 +21,7 @@ import (
 func (c *conn) plan(list []string, t *table, sql string, args []driver.Value) ([]string, error) {
 	// Too short to be interrupted, as in [conn.first].
 	err := c.query(context.Background(), "EXPLAIN QUERY PLAN "+sql, args, 4, func(v []driver.Value) error {
-		if step := planStep(t, text(v[3])); !slices.Contains(list, step) {
+		if step := planStep(t, fixture.Text(v[3])); !slices.Contains(list, step) {
 			list = append(list, step)
 		}
 		return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 const resetSQL = `CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL, at TEXT DEFAULT CURRENT_TIMESTAMP);
@@ -128,7 +130,7 @@ func TestResetWithoutCopy(t *testing.T) {
 	}
 	defer c.close()
 	if err := c.query(ctx, "PRAGMA integrity_check", nil, 1, func(v []driver.Value) error {
-		if text(v[0]) != "ok" {
+		if fixture.Text(v[0]) != "ok" {
 			t.Error(v[0])
 		}
 		return nil

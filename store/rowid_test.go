@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 const lastRowids = `
@@ -69,7 +71,7 @@ func savedState(tb testing.TB, db *DB) string {
 func rowids(tb testing.TB, c *conn, table string) (got []string) {
 	tb.Helper()
 	err := c.query(context.Background(), "SELECT substr(rowid, -1) FROM "+table+" ORDER BY rowid DESC", nil, 1, func(v []driver.Value) error {
-		got = append(got, text(v[0]))
+		got = append(got, fixture.Text(v[0]))
 		return nil
 	})
 	if err != nil {

@@ -121,11 +121,11 @@ func readSchema(ctx context.Context, c *conn, warn func(format string, args ...a
 		return nil, err
 	}
 	err = c.query(ctx, list, nil, 2, func(v []driver.Value) error {
-		if s.logged && fixture.IsLogName(text(v[0])) {
+		if s.logged && fixture.IsLogName(fixture.Text(v[0])) {
 			return nil
 		}
-		kind := text(v[1])
-		s.tables = append(s.tables, &table{name: text(v[0]), view: kind == "view", virtual: kind == "virtual"})
+		kind := fixture.Text(v[1])
+		s.tables = append(s.tables, &table{name: fixture.Text(v[0]), view: kind == "view", virtual: kind == "virtual"})
 		return nil
 	})
 	if err != nil {
@@ -215,8 +215,8 @@ func (t *table) readColumns(ctx context.Context, c *conn) error {
 		if number(v[5]) == 1 {
 			return nil // a hidden column of a virtual table
 		}
-		col := &column{table: t, name: text(v[0]), decl: text(v[1]), notNull: number(v[2]) != 0,
-			dflt: text(v[3]), generated: number(v[5]) > 1, pos: len(t.cols)}
+		col := &column{table: t, name: fixture.Text(v[0]), decl: fixture.Text(v[1]), notNull: number(v[2]) != 0,
+			dflt: fixture.Text(v[3]), generated: number(v[5]) > 1, pos: len(t.cols)}
 		col.norm = normal(col.name)
 		if strings.EqualFold(strings.TrimSpace(col.dflt), "null") {
 			col.dflt = ""
@@ -257,11 +257,11 @@ func (t *table) readIndexes(ctx context.Context, c *conn) error {
 	var names []string
 	whole := map[string]bool{}
 	err := c.query(ctx, unique, []driver.Value{t.name}, 2, func(v []driver.Value) error {
-		name := text(v[0])
+		name := fixture.Text(v[0])
 		if _, ok := sets[name]; !ok {
 			names, whole[name] = append(names, name), true
 		}
-		col := t.col(text(v[1]))
+		col := t.col(fixture.Text(v[1]))
 		if v[1] == nil || col == nil { // an expression
 			whole[name] = false
 		}
@@ -282,16 +282,16 @@ func (t *table) readForeignKeys(ctx context.Context, c *conn) error {
 	return c.query(ctx, keys, []driver.Value{t.name}, 6, func(v []driver.Value) error {
 		if id := number(v[0]); id != last {
 			last = id
-			acts := text(v[4]) + " " + text(v[5])
-			t.fks = append(t.fks, foreignKey{parent: text(v[1]),
+			acts := fixture.Text(v[4]) + " " + fixture.Text(v[5])
+			t.fks = append(t.fks, foreignKey{parent: fixture.Text(v[1]),
 				cascade: strings.Contains(acts, "CASCADE") || strings.Contains(acts, "SET")})
 		}
 		fk := &t.fks[len(t.fks)-1]
-		if col := t.col(text(v[2])); col != nil {
+		if col := t.col(fixture.Text(v[2])); col != nil {
 			fk.cols = append(fk.cols, col)
 		}
 		if v[3] != nil {
-			fk.refs = append(fk.refs, text(v[3]))
+			fk.refs = append(fk.refs, fixture.Text(v[3]))
 		}
 		return nil
 	})
@@ -335,17 +335,7 @@ func (t *table) keyHasNull(ctx context.Context, c *conn) (found bool, err error)
 	return found, err
 }
 
-// text and number read what SQLite's own tables hold.
-func text(v driver.Value) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	}
-	return ""
-}
-
+// number reads what SQLite's own tables hold; [fixture.Text] reads their texts.
 func number(v driver.Value) int64 {
 	n, _ := v.(int64)
 	return n

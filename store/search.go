@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/anvil-sim/anvil/store/fixture"
 )
 
 // A fullText is a virtual table that indexes the words of another table's rows.
@@ -22,7 +24,7 @@ var ftsContent = regexp.MustCompile("(?i)\\bcontent\\s*=\\s*[\"'`]?([^\"'`,)\\s]
 func (s *schema) findFullText(ctx context.Context, c *conn) error {
 	const all = `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%' ORDER BY name`
 	return c.query(ctx, all, nil, 2, func(v []driver.Value) error {
-		name, sql := text(v[0]), text(v[1])
+		name, sql := fixture.Text(v[0]), fixture.Text(v[1])
 		m := ftsModule.FindStringSubmatch(sql)
 		if m == nil || s.table(name) == nil {
 			return nil

@@ -82,7 +82,7 @@ func (sh *shape) appendRow(dst []byte, t *table, vals []driver.Value) []byte {
 	}
 	var extras []byte
 	if sh.extras != nil {
-		if s := text(vals[sh.extras.pos]); s != "" {
+		if s := fixture.Text(vals[sh.extras.pos]); s != "" {
 			if out, err := canon.AppendCompact(nil, []byte(s), canon.Lenient); err == nil && out[0] == '{' {
 				extras = out
 			}

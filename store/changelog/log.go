@@ -172,8 +172,8 @@ func (l *Log) learnObjects(ctx context.Context) error {
 		JOIN main.sqlite_schema AS m ON m.name = l.name AND m.type IN ('table', 'view')
 		WHERE l.schema = 'main' AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
 	return l.query(ctx, all, nil, 4, func(v []driver.Value) error {
-		l.objects = append(l.objects, newObject(text(v[0]), text(v[1]), v[2] != int64(0), text(v[3])))
-		l.replacing = l.replacing || replaces.MatchString(text(v[3]))
+		l.objects = append(l.objects, newObject(fixture.Text(v[0]), fixture.Text(v[1]), v[2] != int64(0), fixture.Text(v[3])))
+		l.replacing = l.replacing || replaces.MatchString(fixture.Text(v[3]))
 		return nil
 	})
 }
@@ -182,9 +182,9 @@ func (l *Log) learnObjects(ctx context.Context) error {
 func (l *Log) learnTriggers(ctx context.Context) error {
 	const triggers = "SELECT tbl_name, sql FROM main.sqlite_schema WHERE type = 'trigger' AND sql IS NOT NULL"
 	return l.query(ctx, triggers, nil, 2, func(v []driver.Value) error {
-		on := strings.ToLower(text(v[0]))
-		l.leads[on] = append(l.leads[on], text(v[1]))
-		l.replacing = l.replacing || replaces.MatchString(text(v[1]))
+		on := strings.ToLower(fixture.Text(v[0]))
+		l.leads[on] = append(l.leads[on], fixture.Text(v[1]))
+		l.replacing = l.replacing || replaces.MatchString(fixture.Text(v[1]))
 		return nil
 	})
 }
@@ -194,8 +194,8 @@ func (l *Log) learnActions(ctx context.Context) error {
 	const actions = `SELECT m.name, f."table" FROM main.sqlite_schema AS m, pragma_foreign_key_list(m.name, 'main') AS f
 		WHERE m.type = 'table' AND NOT (f.on_update IN ('NO ACTION', 'RESTRICT') AND f.on_delete IN ('NO ACTION', 'RESTRICT'))`
 	return l.query(ctx, actions, nil, 2, func(v []driver.Value) error {
-		parent := strings.ToLower(text(v[1]))
-		l.leads[parent] = append(l.leads[parent], text(v[0]))
+		parent := strings.ToLower(fixture.Text(v[1]))
+		l.leads[parent] = append(l.leads[parent], fixture.Text(v[0]))
 		return nil
 	})
 }

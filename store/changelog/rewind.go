@@ -68,7 +68,7 @@ func (l log) rewind(ctx context.Context, db *fixture.DB, call int64) error {
 func (l log) tables(ctx context.Context, db *fixture.DB) (names []string, err error) {
 	sql := "SELECT substr(name, ?1) FROM " + l.schema + ".sqlite_schema WHERE type = 'table' AND substr(name, 1, ?1 - 1) = ?2 ORDER BY name"
 	err = db.Query(ctx, sql, []driver.Value{int64(len(l.prefix) + 1), l.prefix}, 1, func(v []driver.Value) error {
-		if name := text(v[0]); name != counters && name != "" {
+		if name := fixture.Text(v[0]); name != counters && name != "" {
 			names = append(names, name)
 		}
 		return nil
@@ -83,7 +83,7 @@ func dropTriggers(ctx context.Context, db *fixture.DB) (sql []string, err error)
 		WHERE g.type = 'trigger' AND g.sql IS NOT NULL ORDER BY g.rowid`
 	var names []string
 	err = db.Query(ctx, all, nil, 2, func(v []driver.Value) error {
-		names, sql = append(names, text(v[0])), append(sql, text(v[1]))
+		names, sql = append(names, fixture.Text(v[0])), append(sql, fixture.Text(v[1]))
 		return nil
 	})
 	for _, name := range names {

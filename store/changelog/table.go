@@ -35,9 +35,9 @@ func (t *table) read(ctx context.Context, query Querier) error {
 		if v[2] != int64(0) {
 			return nil
 		}
-		t.columns = append(t.columns, text(v[0]))
+		t.columns = append(t.columns, fixture.Text(v[0]))
 		if n, _ := v[1].(int64); n > 0 {
-			key[n] = text(v[0])
+			key[n] = fixture.Text(v[0])
 		}
 		return nil
 	})
@@ -75,30 +75,20 @@ func (t *table) readUnique(ctx context.Context, query Querier) error {
 	const unique = `SELECT l.name, i.name, i.coll FROM pragma_index_list(?1, 'main') AS l, pragma_index_xinfo(l.name, 'main') AS i
 		WHERE l."unique" = 1 AND i.key = 1 ORDER BY l.name, i.seqno`
 	err := query(ctx, unique, []driver.Value{t.name}, 3, func(v []driver.Value) error {
-		if text(v[0]) != last {
+		if fixture.Text(v[0]) != last {
 			add()
-			last = text(v[0])
+			last = fixture.Text(v[0])
 		}
 		if v[1] == nil {
 			t.opaque = true
 			return nil
 		}
-		name := fixture.Quote(text(v[1]))
-		terms = append(terms, "was."+name+" = NEW."+name+" COLLATE "+fixture.Quote(text(v[2])))
+		name := fixture.Quote(fixture.Text(v[1]))
+		terms = append(terms, "was."+name+" = NEW."+name+" COLLATE "+fixture.Quote(fixture.Text(v[2])))
 		return nil
 	})
 	add()
 	return err
-}
-
-func text(v driver.Value) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	}
-	return ""
 }
 
 // identity are the columns of a note that tell which row it is of.
