@@ -8,7 +8,8 @@
 // YAML by the library, with the same result.
 //
 // A [Document] is read-only and answers any number of goroutines; digests and
-// resolved schemas are worked out when they are first asked for.
+// resolved schemas are worked out when they are first asked for. So are the trees
+// of the schemas of a large JSON text, which is checked whole when it is parsed.
 package air
 
 import "github.com/anvil-sim/anvil/internal/canon"

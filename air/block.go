@@ -25,11 +25,17 @@ type blockReader struct {
 	shared  bool // an alias was read
 	faulty  int  // text up to here holds more duplicate keys than are told; 0: not known
 	texts   map[string]*Value
+	numbers map[string]*Value
 	anchors map[string]*Value
+	arena   *canon.Arena // nil where parts of the tree may outlive the rest
 }
 
 func newBlockReader(src []byte, lenient bool) *blockReader {
-	return &blockReader{src: src, lenient: lenient, texts: map[string]*Value{}, anchors: map[string]*Value{}}
+	r := &blockReader{src: src, lenient: lenient, texts: map[string]*Value{}, numbers: map[string]*Value{}, anchors: map[string]*Value{}}
+	if !lenient {
+		r.arena = &canon.Arena{}
+	}
+	return r
 }
 
 // document reads a whole document, ok false when it is none for a blockReader.
@@ -200,7 +206,7 @@ func (r *blockReader) mapping(column int) (*Value, bool) {
 		}
 	}
 	r.depth--
-	v := canon.NewObject(append(make([]canon.Member, 0, len(members)), members...)...)
+	v := r.arena.Object(members)
 	return v, r.column < column && (r.lenient || len(v.Members()) == len(members))
 }
 
@@ -322,7 +328,7 @@ func (r *blockReader) sequence(column int) (*Value, bool) {
 		elems = append(elems, v)
 	}
 	r.depth--
-	return canon.NewArray(append(make([]*Value, 0, len(elems)), elems...)...), r.column <= column
+	return r.arena.Array(elems), r.column <= column
 }
 
 // entry reads one dash and what stands behind it.
@@ -456,15 +462,20 @@ func (r *blockReader) plain(b []byte) *Value {
 	if v, ok := r.texts[string(b)]; ok {
 		return v
 	}
-	s := string(b)
+	if v, ok := r.numbers[string(b)]; ok {
+		return v
+	}
+	s := r.arena.Text(b)
 	v, msg := plainScalar(s)
 	switch {
 	case msg != "":
 		return nil
-	case v != nil:
-		return v
+	case v == nil:
+		return r.keep(s)
+	case v.Is(canon.Number) && len(s) <= sharedText:
+		r.numbers[s] = v
 	}
-	return r.keep(s)
+	return v
 }
 
 // sharedText is the longest text that is looked up to be shared: keys, types
@@ -477,15 +488,15 @@ func (r *blockReader) text(b []byte) *Value {
 	if v, ok := r.texts[string(b)]; ok {
 		return v
 	}
-	s := string(b)
+	s := r.arena.Text(b)
 	if v, msg := plainScalar(s); v != nil || msg != "" {
-		return canon.NewString(s)
+		return r.arena.String(s)
 	}
 	return r.keep(s)
 }
 
 func (r *blockReader) keep(s string) *Value {
-	v := canon.NewString(s)
+	v := r.arena.String(s)
 	if len(s) <= sharedText {
 		r.texts[s] = v
 	}

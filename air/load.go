@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -95,18 +96,25 @@ func (dir noContract) Error() string {
 func (noContract) Unwrap() error { return fs.ErrNotExist }
 
 // readAtMost reads r whole, which may hold limit bytes and is likely to hold
-// about size.
+// about size. Memory is not cleared before it is read into, as a bytes.Buffer
+// does: of a large contract that is a good part of reading it.
 func readAtMost(r io.Reader, name string, size, limit int64) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(min(size, limit)) + bytes.MinRead)
-	n, err := io.Copy(&buf, io.LimitReader(r, limit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case n > limit:
-		return nil, tooLarge(name, limit)
+	data := make([]byte, 0, min(size, limit)+bytes.MinRead)
+	r = io.LimitReader(r, limit+1)
+	for {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case int64(len(data)) > limit:
+			return nil, tooLarge(name, limit)
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", name, err)
+		case len(data) == cap(data):
+			data = slices.Grow(data, len(data))
+		}
 	}
-	return buf.Bytes(), nil
 }
 
 func tooLarge(name string, limit int64) error {
@@ -200,19 +208,19 @@ func parseTree(name string, data []byte, lenient bool) (*Value, error) {
 	if len(text) == 0 {
 		return nil, fail(name, Fault{Msg: "an empty file, want a contract as YAML or JSON"})
 	}
-	if line := badUTF8(data); line > 0 {
-		return nil, fail(name, Fault{Line: line, Msg: "bytes that are not UTF-8"})
-	}
 	if text[0] != '{' && text[0] != '[' {
 		return parseYAML(name, data, lenient)
 	}
-	policy := canon.Strict
+	read := func() (*Value, error) { return canon.ParseLazy(data, canon.Strict, keptWhole) }
 	if lenient {
-		policy = canon.Lenient
+		read = func() (*Value, error) { return canon.Parse(data, canon.Lenient) }
 	}
-	v, err := canon.Parse(data, policy)
+	v, err := read()
 	if err == nil {
 		return v, nil
+	}
+	if err := notUTF8(name, data); err != nil {
+		return nil, err
 	}
 	if isYAMLName(name) { // a flow mapping, perhaps
 		return parseYAML(name, data, lenient)
@@ -228,6 +236,15 @@ func parseTree(name string, data []byte, lenient bool) (*Value, error) {
 func isYAMLName(name string) bool {
 	ext := filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
 	return ext == ".yaml" || ext == ".yml"
+}
+
+// notUTF8 is the error of a text that is not UTF-8. It is asked for when a text
+// cannot be read, since both readers refuse such text with worse errors.
+func notUTF8(name string, data []byte) error {
+	if line := badUTF8(data); line > 0 {
+		return fail(name, Fault{Line: line, Msg: "bytes that are not UTF-8"})
+	}
+	return nil
 }
 
 // badUTF8 is the line of the first byte that is not UTF-8, 0 when all is.

@@ -3,6 +3,7 @@ package air
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,6 +20,40 @@ var fieldTable string
 
 // documentShape is the shape that fields.txt begins with, read once.
 var documentShape = sync.OnceValue(func() *shape { return readTable(fieldTable) })
+
+// keptWhole reports whether a key of the document may hold what nothing here
+// looks into: a schema, an example.
+func keptWhole(key string) bool { return keysKeptWhole()[key] }
+
+var keysKeptWhole = sync.OnceValue(func() map[string]bool {
+	keys := map[string]bool{}
+	seen := map[*shape]bool{}
+	var walk func(*valueType)
+	walk = func(t *valueType) {
+		for t.elem != nil {
+			t = t.elem
+		}
+		shapes := slices.Collect(maps.Values(t.variants))
+		for _, s := range append(shapes, t.shape) {
+			if s == nil || seen[s] {
+				continue
+			}
+			seen[s] = true
+			for _, k := range s.fields {
+				if k.typ.keptWhole() {
+					keys[k.key] = true
+				}
+				walk(k.typ)
+			}
+		}
+	}
+	walk(&valueType{shape: documentShape()})
+	return keys
+})
+
+func (t *valueType) keptWhole() bool {
+	return t.kind == canon.Absent || t.kind == canon.Object && t.shape == nil && t.by == ""
+}
 
 // A shape is what an object may hold.
 type shape struct {

@@ -20,6 +20,9 @@ func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
 	v, ok := r.document()
 	shared := r.shared
 	if !ok {
+		if err := notUTF8(name, data); err != nil {
+			return nil, err
+		}
 		if r.faulty > 0 { // the library is slow, and this much says enough
 			data = data[:r.faulty]
 		}

@@ -67,13 +67,12 @@ type Operation struct {
 	Info    provider.Operation // as initialize lists it
 	Carrier *air.Carrier       // of the idempotency key, nil when there is none
 
+	doc       *air.Document
 	index     int // among the served operations
 	mutation  bool
-	keyed     bool // a key is required
-	open      bool // no auth
-	pageSize  int  // the size when the caller names none
-	response  *air.Value
-	item      *air.Value
+	keyed     bool              // a key is required
+	open      bool              // no auth
+	pageSize  int               // the size when the caller names none
 	headers   map[string]string // declared response headers: lower case to declared spelling
 	errByCode map[string]*air.DeclaredError
 	errByName map[string]*air.DeclaredError
@@ -84,7 +83,15 @@ type Operation struct {
 func (o *Operation) Paged() bool { return o.Info.Paged }
 
 // Response is the declared success body, nil when the contract declares none.
-func (o *Operation) Response() *air.Value { return o.response }
+func (o *Operation) Response() *air.Value { return o.doc.Response(o.Operation) }
+
+// item is the schema of one item of a page, or of the body of other answers.
+func (o *Operation) item() *air.Value {
+	if o.Info.Paged {
+		return o.doc.ItemSchema(o.Operation)
+	}
+	return o.Response()
+}
 
 // New makes a simulator of doc. It fails when the capability is unknown or two
 // served operations share an id or a tool name.
@@ -134,6 +141,7 @@ func (s *Simulator) place(o *air.Operation) string {
 func (s *Simulator) prepare(index int, o *air.Operation) *Operation {
 	op := &Operation{
 		Operation: o,
+		doc:       s.doc,
 		Carrier:   o.Carrier(),
 		index:     index,
 		mutation:  o.EffectKind == "mutation",
@@ -151,12 +159,6 @@ func (s *Simulator) prepare(index int, o *air.Operation) *Operation {
 	}
 	op.keyed = op.mutation && o.Idempotency.Mode == "required"
 	op.pageSize = s.defaultPageSize(o)
-	op.response = s.doc.Response(o)
-	if op.Info.Paged {
-		op.item = s.doc.ItemSchema(o)
-	} else {
-		op.item = op.response
-	}
 	for _, h := range o.OutputHeaders {
 		op.headers[lower(h)] = h
 	}
@@ -215,7 +217,10 @@ func (s *Simulator) state() (*ledger, *store) {
 
 // InitializeParams are what a provider is told before the first call.
 func (s *Simulator) InitializeParams() *provider.InitializeParams {
-	contract, surface := s.doc.ContractDigest(), s.Signature()
+	signed := make(chan string, 1)
+	go func() { signed <- s.Signature() }() // of a large contract both take their time
+	contract := s.doc.ContractDigest()
+	surface := <-signed
 	p := &provider.InitializeParams{
 		ProtocolVersion: provider.ProtocolVersion,
 		Simulator:       s.opts.Name,

@@ -220,7 +220,7 @@ func (st *store) body(o *Operation, r *row) Raw {
 }
 
 func (st *store) compose(o *Operation, r *row) Raw {
-	shape := synth.Body(o.item, st.seed, o.ID+":"+r.id)
+	shape := synth.Body(o.item(), st.seed, o.ID+":"+r.id)
 	if shape.Kind() != canon.Object {
 		return r.fields.AppendJSON(nil)
 	}

@@ -15,6 +15,7 @@ import (
 // UTF-16 code unit at every depth, integer-like keys first, ascending. Numbers
 // are doubles in shortest form.
 func AppendDigestForm(dst []byte, v *Value) []byte {
+	v = v.whole()
 	switch v.Kind() {
 	case Number:
 		return AppendFloat(dst, v.Float())
@@ -51,6 +52,7 @@ func Digest(v *Value) string {
 // AppendIdentity appends a text that is equal for two values exactly when they
 // are equal as JSON: keys sorted, numbers by exact value.
 func AppendIdentity(dst []byte, v *Value) []byte {
+	v = v.whole()
 	switch v.Kind() {
 	case Number:
 		return append(dst, NumberKey(v.text)...)

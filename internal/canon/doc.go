@@ -18,7 +18,8 @@
 // three-byte form, which is never valid UTF-8 and so cannot collide.
 //
 // Compact text is produced by [AppendCompact]; [Members] and [Elements] walk it
-// without decoding. [Parse] makes a [Value] tree where a tree is needed.
+// without decoding. [Parse] makes a [Value] tree where a tree is needed, [ParseLazy]
+// of a large document of which parts are seldom looked at.
 package canon
 
 // MaxDepth is the deepest nesting of arrays and objects that is read. Deeper

@@ -1,6 +1,6 @@
 package canon
 
-import "slices"
+import "bytes"
 
 // A parser builds a tree.
 type parser struct {
@@ -14,10 +14,15 @@ type parser struct {
 	elems   []*Value
 	places  []int // of the keys, for the error of a duplicate
 
-	shared map[string]*Value // short texts; nil for a small document
+	shared map[string]*Value // short texts and numbers; nil for a small document
+	arena  *Arena            // nil where parts of the tree may outlive the rest
+
+	later   func(key string) bool // of ParseLazy; nil: everything is read
+	checked compactor             // of texts that are put off
+	texts   []byte                // where they are kept
 }
 
-// Keys, types and names repeat in a large document; long texts do not.
+// Keys, types, names and bounds repeat in a large document; long texts do not.
 const (
 	largeDocument = 16 << 10
 	sharedText    = 64
@@ -27,6 +32,9 @@ func newParser(src []byte, policy Policy) *parser {
 	p := &parser{src: src, policy: policy}
 	if len(src) >= largeDocument {
 		p.shared = map[string]*Value{}
+		if policy == Strict { // a document of this project's own, kept whole
+			p.arena = &Arena{}
+		}
 	}
 	return p
 }
@@ -65,7 +73,19 @@ func (p *parser) parse() (*Value, error) {
 	case 'n':
 		return nullValue, nil
 	}
-	return NewNumber(string(p.src[start:end])), nil
+	return p.number(p.src[start:end]), nil
+}
+
+func (p *parser) number(lit []byte) *Value {
+	if p.shared == nil || len(lit) > sharedText {
+		return p.arena.Number(p.arena.Text(lit))
+	}
+	v := p.shared[string(lit)]
+	if v == nil {
+		v = p.arena.Number(p.arena.Text(lit))
+		p.shared[v.text] = v
+	}
+	return v
 }
 
 // literal reads a string as it stands. shared tells whether it is worth a look-up.
@@ -88,7 +108,15 @@ func (p *parser) text() (*Value, error) {
 	case shared:
 		return p.share(lit), nil
 	}
-	return NewString(Unquote(lit)), nil
+	return p.arena.String(p.unquote(lit)), nil
+}
+
+// unquote is [Unquote].
+func (p *parser) unquote(lit []byte) string {
+	if in := lit[1 : len(lit)-1]; bytes.IndexByte(in, '\\') < 0 {
+		return p.arena.Text(in)
+	}
+	return Unquote(lit)
 }
 
 // key reads a string that needs no value of its own.
@@ -100,13 +128,13 @@ func (p *parser) key() (string, error) {
 	case shared:
 		return p.share(lit).text, nil
 	}
-	return Unquote(lit), nil
+	return p.unquote(lit), nil
 }
 
 func (p *parser) share(lit []byte) *Value {
 	v := p.shared[string(lit)]
 	if v == nil {
-		v = NewString(Unquote(lit))
+		v = p.arena.String(p.unquote(lit))
 		p.shared[string(lit)] = v
 	}
 	return v
@@ -137,20 +165,34 @@ func (p *parser) parseArray() (*Value, error) {
 		return NewArray(), nil
 	}
 	first := len(p.elems)
+	half := p.split()
+	err := p.elements(half)
+	half.wait()
+	if err != nil {
+		return nil, err
+	}
+	v := p.arena.Array(p.elems[first:])
+	p.elems = p.elems[:first]
+	return v, nil
+}
+
+// elements reads what is left of an array, of which half may be another's work.
+func (p *parser) elements(half *secondHalf) error {
 	for {
+		if half.take(p) {
+			return nil
+		}
 		e, err := p.parse()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.elems = append(p.elems, e)
 		p.space()
 		switch {
 		case p.ends(']'):
-			elems := slices.Clone(p.elems[first:])
-			p.elems = p.elems[:first]
-			return NewArray(elems...), nil
+			return nil
 		case !p.ends(','):
-			return nil, p.fail("%s in an array, want , or ]", p.found())
+			return p.fail("%s in an array, want , or ]", p.found())
 		}
 		p.space()
 	}
@@ -179,10 +221,10 @@ func (p *parser) parseObject() (*Value, error) {
 		}
 		p.space()
 	}
-	members := slices.Clone(p.members[first:])
+	count := len(p.members) - first
+	v := p.arena.Object(p.members[first:])
 	p.members = p.members[:first]
-	v := NewObject(members...)
-	if p.policy == Strict && len(v.members) < len(members) {
+	if p.policy == Strict && len(v.members) < count {
 		return nil, duplicateKey(p.src, p.places[firstPlace:])
 	}
 	p.places = p.places[:firstPlace]
@@ -202,6 +244,11 @@ func (p *parser) member() (Member, error) {
 		return Member{}, p.fail("%s after a key, want :", p.found())
 	}
 	p.space()
+	if p.later != nil && p.later(key) {
+		if v, ok := p.putOff(); ok {
+			return Member{key, v}, nil
+		}
+	}
 	v, err := p.parse()
 	return Member{key, v}, err
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync/atomic"
 )
 
 // Kind is what a [Value] is.
@@ -33,7 +34,16 @@ type Value struct {
 	text    string // String: WTF-8 text; Number: its text; Bool: "true" or "false"
 	elems   []*Value
 	members []Member
-	index   map[string]int // of members, when there are many
+	more    *more // nil for most values
+}
+
+// more is what few values have beside their kind and content.
+type more struct {
+	index map[string]int // of members, when there are many
+
+	// Of a value that [ParseLazy] put off: its text, and what is read of it.
+	text []byte
+	tree atomic.Pointer[Value]
 }
 
 // A Member is one key of an object with its value.
@@ -79,16 +89,24 @@ func NewFloat(f float64) *Value {
 // NewArray returns an array of elems, which it keeps.
 func NewArray(elems ...*Value) *Value { return &Value{kind: Array, elems: elems} }
 
-// manyMembers is where looking a key up goes from a list to a map.
-const manyMembers = 12
+// manyMembers is where looking a key up goes from a list to a map. An operation
+// of a contract has fewer: making the map would cost more than all the look-ups.
+const manyMembers = 32
 
 // NewObject returns an object with the members, which it keeps. A repeated key
 // keeps its first place and its last value; a member whose value is nil is left
 // out.
 func NewObject(members ...Member) *Value {
-	v := &Value{kind: Object, members: members[:0]}
+	v := &Value{}
+	v.object(members)
+	return v
+}
+
+// object makes a fresh value an object with the members, which it keeps.
+func (v *Value) object(members []Member) {
+	v.kind, v.members = Object, members[:0]
 	if len(members) >= manyMembers {
-		v.index = make(map[string]int, len(members))
+		v.more = &more{index: make(map[string]int, len(members))}
 	}
 	for _, m := range members {
 		if m.Value == nil {
@@ -98,22 +116,26 @@ func NewObject(members ...Member) *Value {
 			v.members[i].Value = m.Value
 			continue
 		}
-		if v.index != nil {
-			v.index[m.Key] = len(v.members)
+		if v.more != nil {
+			v.more.index[m.Key] = len(v.members)
 		}
 		v.members = append(v.members, m)
 	}
-	return v
 }
 
 func (v *Value) find(key string) int {
-	if v.index != nil {
-		if i, ok := v.index[key]; ok {
+	if v.more != nil {
+		if i, ok := v.more.index[key]; ok {
 			return i
 		}
 		return -1
 	}
-	return slices.IndexFunc(v.members, func(m Member) bool { return m.Key == key })
+	for i := range v.members {
+		if v.members[i].Key == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // MapMembers applies f to each value of an object, which it returns when f
@@ -167,7 +189,7 @@ func (v *Value) Elems() []*Value {
 	if v == nil {
 		return nil
 	}
-	return v.elems
+	return v.opened().elems
 }
 
 // Members are the members of an object in order, which must not be changed.
@@ -175,7 +197,7 @@ func (v *Value) Members() []Member {
 	if v == nil {
 		return nil
 	}
-	return v.members
+	return v.opened().members
 }
 
 // Get is the value of a key of an object, nil when it has none or is no object.
@@ -183,6 +205,7 @@ func (v *Value) Get(key string) *Value {
 	if v == nil || v.kind != Object {
 		return nil
 	}
+	v = v.opened()
 	if i := v.find(key); i >= 0 {
 		return v.members[i].Value
 	}
@@ -199,7 +222,7 @@ func (v *Value) without(key string, drop bool) *Value {
 	if !drop || v.Get(key) == nil {
 		return v
 	}
-	return NewObject(slices.DeleteFunc(slices.Clone(v.members), func(m Member) bool { return m.Key == key })...)
+	return NewObject(slices.DeleteFunc(slices.Clone(v.Members()), func(m Member) bool { return m.Key == key })...)
 }
 
 // WithoutPath returns the object without the value at a path of keys, one at least;
@@ -217,6 +240,9 @@ func (v *Value) WithoutPath(path []string) *Value {
 
 // AppendJSON appends the canonical spelling of the value; null for nil.
 func (v *Value) AppendJSON(dst []byte) []byte {
+	if v.putOff() {
+		return append(dst, v.more.text...)
+	}
 	switch v.Kind() {
 	case Absent, Null:
 		return append(dst, "null"...)
@@ -254,14 +280,18 @@ func (v *Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // Parse reads exactly one JSON value as a tree. The error is a *SyntaxError.
 func Parse(src []byte, policy Policy) (*Value, error) {
-	p := newParser(src, policy)
+	return newParser(src, policy).document()
+}
+
+// document reads the one value that the text is.
+func (p *parser) document() (*Value, error) {
 	p.space()
 	v, err := p.parse()
 	if err != nil {
 		return nil, err
 	}
 	p.space()
-	if p.pos < len(src) {
+	if p.pos < len(p.src) {
 		return nil, p.fail("%s after the value, want the end of the text", p.found())
 	}
 	return v, nil

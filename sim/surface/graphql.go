@@ -38,11 +38,11 @@ type graphqlQuery struct {
 	variables sim.Raw // nil when absent or null
 }
 
-func newGraphQLEndpoint(h *Handler, plans []*plan) *graphqlEndpoint {
+func newGraphQLEndpoint(h *Handler, operations []*planned) *graphqlEndpoint {
 	g := &graphqlEndpoint{h: h, byName: map[string]*binding{}, byDocument: map[string]*binding{}, byField: map[rootField]*binding{}}
-	for _, p := range plans {
+	for _, p := range operations {
 		if p.op.Binding.Get("protocol").Text() == "graphql" {
-			g.add(newBinding(p))
+			g.add(newBinding(p.plan()))
 		}
 	}
 	if g.bindings == nil {

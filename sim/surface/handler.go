@@ -55,14 +55,14 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 	if h.opts.Slow == 0 {
 		h.opts.Slow = time.Second
 	}
-	var plans []*plan
+	var operations []*planned
 	var unreachable []Unreachable
 	for _, op := range s.Operations() {
 		if why := whyUnreachable(op, h.opts.Facade); why != "" {
 			unreachable = append(unreachable, Unreachable{op.ID, why})
 			continue
 		}
-		plans = append(plans, newPlan(op, s.Document().Schemas))
+		operations = append(operations, newPlanned(op, s.Document().Schemas))
 		if c := op.Auth.Carrier; c != nil && c.In == "query" {
 			h.secrets[c.Name] = true
 		}
@@ -70,8 +70,8 @@ func New(s *sim.Simulator, opts *Options) (*Handler, error) {
 	if len(unreachable) > 0 {
 		return nil, &UnreachableError{unreachable}
 	}
-	h.routes = newRouter(plans)
-	h.graphql = newGraphQLEndpoint(h, plans)
+	h.routes = newRouter(operations)
+	h.graphql = newGraphQLEndpoint(h, operations)
 	return h, nil
 }
 

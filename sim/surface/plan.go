@@ -2,6 +2,7 @@ package surface
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/air/route"
@@ -23,6 +24,17 @@ type plan struct {
 	cursors  []string // query parameters that may carry the cursor; the first that a request has counts
 	envelope envelope
 	fixed    []fixedField // const and one-member enum fields of the declared response
+}
+
+// A planned is an operation whose plan is made when it is first called: most
+// operations of a large contract never are, and their schemas need not be read.
+type planned struct {
+	op   *sim.Operation
+	plan func() *plan
+}
+
+func newPlanned(op *sim.Operation, refs *air.Value) *planned {
+	return &planned{op, sync.OnceValue(func() *plan { return newPlan(op, refs) })}
 }
 
 func newPlan(op *sim.Operation, refs *air.Value) *plan {

@@ -29,14 +29,14 @@ type routeKey struct {
 }
 
 type planRoute struct {
-	plan     *plan
+	*planned
 	template *route.Template
 }
 
-func newRouter(plans []*plan) *router {
+func newRouter(operations []*planned) *router {
 	rt := &router{routes: map[routeKey][]*planRoute{}}
 	claims := map[string]*planRoute{}
-	for _, p := range plans {
+	for _, p := range operations {
 		if p.op.Path == "" || p.op.Info.Method == "" {
 			continue // a GraphQL operation without a synthesized path
 		}
@@ -61,11 +61,11 @@ func newRouter(plans []*plan) *router {
 // hide notes that first, whose template is r's, keeps r from being reached. A
 // GraphQL operation is reached by its document too.
 func (rt *router) hide(r, first *planRoute) {
-	op := r.plan.op
+	op := r.op
 	if op.Protocol() == air.GraphQL {
 		return
 	}
-	rt.hidden = append(rt.hidden, Hidden{op.ID, first.plan.op.ID, op.Info.Method + " " + op.Path})
+	rt.hidden = append(rt.hidden, Hidden{op.ID, first.op.ID, op.Info.Method + " " + op.Path})
 }
 
 // match finds the route of a path. The params are the still-encoded values of
@@ -79,7 +79,7 @@ func (rt *router) match(method, path string) (*plan, []string) {
 			continue
 		}
 		if params, ok := r.template.Match(segments); ok {
-			return r.plan, params
+			return r.plan(), params
 		}
 	}
 	return nil, nil

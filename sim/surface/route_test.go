@@ -11,15 +11,16 @@ import (
 )
 
 func routerOf(templates ...string) *router {
-	var plans []*plan
+	var operations []*planned
 	for _, tpl := range templates {
 		method, path, _ := strings.Cut(tpl, " ")
-		plans = append(plans, &plan{op: &sim.Operation{
+		op := &sim.Operation{
 			Operation: &air.Operation{ID: tpl, Path: path},
 			Info:      provider.Operation{Method: method},
-		}})
+		}
+		operations = append(operations, &planned{op, func() *plan { return &plan{op: op} }})
 	}
-	return newRouter(plans)
+	return newRouter(operations)
 }
 
 func TestRouter(t *testing.T) {
