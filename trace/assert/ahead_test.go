@@ -121,10 +121,10 @@ func FuzzAhead(f *testing.F) {
 // Many blocks that several workers look at give one verdict, at any number of them.
 func TestAheadOfManyBlocks(t *testing.T) {
 	var program []byte
-	for i := range 4000 {
+	for i := range 1800 {
 		program = append(program, byte(i*i%len(notes)))
 	}
-	for i, run := range []string{runOf(t, program), runOf(t, append(append(program[:3000:3000], byte(len(notes)*10)), program...))} {
+	for i, run := range []string{runOf(t, program), runOf(t, append(append(program[:1500:1500], byte(len(notes)*10)), program...))} {
 		want := verdict(t, run, false)
 		for _, procs := range []int{1, 2, 5} {
 			before := runtime.GOMAXPROCS(procs)
