@@ -50,6 +50,7 @@ type serveOptions struct {
 
 	hard       context.Context // ends with a second signal
 	traceStart int64           // where this run begins in the trace file
+	traceCheck func() error    // whether the trace's name still leads to its file
 	trust      string          // the certificate that clients of --tls trust
 }
 
@@ -190,7 +191,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 			return err
 		}
 		defer func() { o.report(w.Close()) }()
-		sink = w
+		sink, o.traceCheck = w, w.Check
 	}
 	st, err := o.openState(ctx, &sim.Options{
 		Trace: sink, Seed: seed, Capability: o.capability, Principal: o.principal, PageSize: o.pageSize,

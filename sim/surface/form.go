@@ -46,10 +46,17 @@ func fieldValue(kind string, text []byte) sim.Raw {
 }
 
 func (p *plan) fieldTyping(name string) typing {
+	t, _ := p.declaredField(name)
+	return t
+}
+
+// declaredField is how a declared field is typed.
+func (p *plan) declaredField(name string) (t typing, ok bool) {
 	if p.op.Body.AnyCase {
 		name = strings.ToLower(name)
 	}
-	return p.typings[name]
+	t, ok = p.typings[name]
+	return t, ok
 }
 
 // multipart reads multipart/form-data: a file, or a field declared as binary,
