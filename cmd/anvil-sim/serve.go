@@ -219,6 +219,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
+	o.warnEmpty(st)
 	o.warnHidden(handler.Hidden())
 	server, err := o.listen(ctx, st, handler)
 	if err != nil {
@@ -248,6 +249,14 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 		return fmt.Errorf("serving failed: %w", err)
 	}
 	return st.death()
+}
+
+// warnEmpty tells of a contract that answers no call: no error, since such a one
+// has always been served.
+func (o *serveOptions) warnEmpty(st *state) {
+	if len(st.sim.Operations()) == 0 {
+		o.say("no operation is served: of the contract's %d none is approved and chosen; anvil-sim inspect says why, anvil-sim approve changes it", len(st.sim.Document().Operations))
+	}
 }
 
 // warnHidden names the operations that no request can reach: no error, since
