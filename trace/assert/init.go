@@ -96,7 +96,7 @@ func (g *first) text(name string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What %s did, as rules. Loosen what may differ, and say more where it matters.\nschema: %s\nrules:\n", trace.Clean(name), Schema)
 	ends := sortedOutcomes(g.statuses)
-	for _, op := range sortedKeys(g.times) {
+	for _, op := range slices.Sorted(maps.Keys(g.times)) {
 		fmt.Fprintf(&b, "  - {count: {operation: %s}, exactly: %d}\n", quote(op), g.times[op])
 		for _, end := range ends {
 			if end.op == op && end.status != "" {
@@ -105,7 +105,7 @@ func (g *first) text(name string) string {
 		}
 	}
 	if len(g.times) > 0 {
-		fmt.Fprintf(&b, "  - {coverage: %s}\n", quoteList(sortedKeys(g.times)))
+		fmt.Fprintf(&b, "  - {coverage: %s}\n", quoteList(slices.Sorted(maps.Keys(g.times))))
 	}
 	b.WriteString("  - no_errors: true\n")
 	g.failures(&b)
