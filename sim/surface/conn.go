@@ -3,10 +3,12 @@ package surface
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 )
 
 // net/http answers a request whose target it cannot parse (GET /users/%zz) with
@@ -23,6 +25,9 @@ import (
 // to end the request's context when the client goes. Calls outlive their clients
 // (see callContext), and the watching costs each call a goroutine that is woken, a
 // read and two deadlines. So that read gets nothing, and no error, at once.
+//
+// For each request net/http sets up to six deadlines of reading, most of which are
+// replaced before anything is read. The connection gets the one that counts.
 
 // maxRequestLine is how much of a request line is held back to see its end.
 const maxRequestLine = maxHeaderBytes
@@ -93,6 +98,51 @@ type targetConn struct {
 	ready    bool   // held is checked and may be given on
 	original string
 	replaced bool
+
+	reading  bool      // a read is under way
+	deadline time.Time // of reading, as it was asked for
+	applied  time.Time // as the connection has it
+}
+
+// SetReadDeadline implements net.Conn. Unless a read is under way, the deadline is
+// kept for the next one.
+func (c *targetConn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = t
+	if !c.reading {
+		return nil
+	}
+	return c.applyDeadline()
+}
+
+// SetDeadline implements net.Conn.
+func (c *targetConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.Conn.SetWriteDeadline(t))
+}
+
+func (c *targetConn) applyDeadline() error {
+	if c.deadline.Equal(c.applied) {
+		return nil
+	}
+	c.applied = c.deadline
+	return c.Conn.SetReadDeadline(c.deadline)
+}
+
+// receive reads from the network.
+func (c *targetConn) receive(p []byte) (int, error) {
+	c.mu.Lock()
+	err := c.applyDeadline()
+	c.reading = err == nil
+	c.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	c.reading = false
+	c.mu.Unlock()
+	return n, err
 }
 
 // begin marks that the next byte from the network begins a request.
@@ -137,7 +187,7 @@ func (c *targetConn) Read(p []byte) (int, error) {
 	fresh := c.fresh
 	c.mu.Unlock()
 	if !fresh {
-		return c.Conn.Read(p)
+		return c.receive(p)
 	}
 	return c.readLine(p)
 }
@@ -163,7 +213,7 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 		buf = make([]byte, 4096)
 	}
 	for {
-		n, err := c.Conn.Read(buf)
+		n, err := c.receive(buf)
 		c.mu.Lock()
 		if len(c.held) == 0 && n > 0 && len(buf) == len(p) && lineIsFine(buf[:n]) {
 			c.fresh = false

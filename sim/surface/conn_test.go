@@ -2,12 +2,15 @@ package surface
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A pipeListener accepts one end of a pipe, then waits for its Close.
@@ -28,17 +31,26 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 func (l *pipeListener) Close() error   { close(l.closed); return nil }
 func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A watchedConn counts the reads of a single byte.
+// A watchedConn counts the reads of a single byte and the deadlines.
 type watchedConn struct {
 	net.Conn
-	single atomic.Int32
+	single, deadlines atomic.Int32
+	begun             chan struct{} // when not nil, gets something before each read
 }
 
 func (c *watchedConn) Read(p []byte) (int, error) {
 	if len(p) == 1 {
 		c.single.Add(1)
 	}
+	if c.begun != nil {
+		c.begun <- struct{}{}
+	}
 	return c.Conn.Read(p)
+}
+
+func (c *watchedConn) SetReadDeadline(t time.Time) error {
+	c.deadlines.Add(1)
+	return c.Conn.SetReadDeadline(t)
 }
 
 // servePipe serves h on one connection and gives the client's end.
@@ -48,7 +60,7 @@ func servePipe(t *testing.T, h http.HandlerFunc) (net.Conn, *watchedConn) {
 	watched := &watchedConn{Conn: end}
 	l := &pipeListener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.conns <- watched
-	server := &http.Server{Handler: h, ConnState: follow, ConnContext: withConn}
+	server := &http.Server{Handler: h, ConnState: follow, ConnContext: withConn, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(&targetListener{l}) }()
 	t.Cleanup(func() {
@@ -105,6 +117,10 @@ func TestClientsAreNotWatched(t *testing.T) {
 	if n := watched.single.Load(); n != 0 {
 		t.Errorf("the connection was read %d times for a single byte, want 0", n)
 	}
+	// One for waiting, one for a head that comes in pieces, which these do not.
+	if n := watched.deadlines.Load(); n > 2*80 {
+		t.Errorf("the connection got %d deadlines for 80 requests, want 2 each at most", n)
+	}
 }
 
 // A line of a head that fills net/http's buffer but for one byte is read on with a
@@ -128,5 +144,36 @@ func TestLastByteOfTheBuffer(t *testing.T) {
 	}
 	if watched.single.Load() == 0 {
 		t.Error("no single byte was read: the test does not fill the buffer")
+	}
+}
+
+// A deadline that has passed ends the read that is under way, and the next one;
+// one that is taken back ends none.
+func TestReadDeadline(t *testing.T) {
+	client, end := net.Pipe()
+	defer client.Close()
+	inner := &watchedConn{Conn: end, begun: make(chan struct{}, 1)}
+	c := &targetConn{Conn: inner}
+	defer c.Close()
+	past := time.Unix(1, 0)
+	read := make(chan error, 1)
+	go func() {
+		_, err := c.Read(make([]byte, 10))
+		read <- err
+	}()
+	<-inner.begun
+	if err := errors.Join(c.SetReadDeadline(past), <-read); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a read under way: %v, want %v", err, os.ErrDeadlineExceeded)
+	}
+	if _, err := c.Read(make([]byte, 10)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the next read: %v, want %v", err, os.ErrDeadlineExceeded)
+	}
+	<-inner.begun
+	if err := errors.Join(c.SetDeadline(past), c.SetDeadline(time.Time{})); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = client.Write([]byte("abc")) }()
+	if n, err := c.Read(make([]byte, 10)); n != 3 || err != nil {
+		t.Errorf("a read without a deadline: %d bytes, %v; want 3", n, err)
 	}
 }
