@@ -204,6 +204,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
+	giveHeapRoom()
 	return o.serve(ctx, st, command)
 }
 

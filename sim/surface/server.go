@@ -73,7 +73,7 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 		http: &http.Server{
 			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: config,
 			ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-			ConnState: freshOnIdle, ConnContext: withConn,
+			ConnState: follow, ConnContext: withConn,
 			BaseContext: func(net.Listener) context.Context { return context.WithValue(calls, callsKey{}, calls) },
 		},
 	}, nil
