@@ -14,7 +14,7 @@ import (
 )
 
 // withAdmin puts the control endpoints in front of the handler.
-func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler, error) {
+func (o *serveOptions) withAdmin(st *state, handler *surface.Handler) (http.Handler, error) {
 	token := o.adminToken
 	if token == "" {
 		token = o.streams.Getenv("ANVIL_ADMIN_TOKEN")

@@ -274,13 +274,14 @@ func (o *serveOptions) warnHidden(list []surface.Hidden) {
 }
 
 // listen binds the handler with what the options put around it.
-func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handler) (*surface.Server, error) {
+func (o *serveOptions) listen(ctx context.Context, st *state, calls *surface.Handler) (*surface.Server, error) {
 	config, trust, err := o.tlsConfig()
 	if err != nil {
 		return nil, err
 	}
+	var handler http.Handler = calls
 	if o.admin {
-		if handler, err = o.withAdmin(st, handler); err != nil {
+		if handler, err = o.withAdmin(st, calls); err != nil {
 			return nil, err
 		}
 	}
@@ -289,7 +290,7 @@ func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handl
 	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	server, err := surface.Listen(ctx, addr, handler, &surface.ServerOptions{
-		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config,
+		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config, MaxConns: maxConns(openFiles()),
 	})
 	if err != nil {
 		return nil, cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
@@ -299,6 +300,10 @@ func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handl
 	}
 	return server, nil
 }
+
+// maxConns is how many connections a server may have that may open a number of
+// files, 0 for one that is not known: the state and the trace want some too.
+func maxConns(files int) int { return files / 4 * 3 }
 
 // report prints what went wrong beside a call or after the last one.
 func (o *serveOptions) report(err error) {

@@ -202,11 +202,21 @@ var errTooLarge = errors.New("body too large")
 
 var tooLarge = &sim.Refusal{Status: http.StatusRequestEntityTooLarge, Message: "Body too large."}
 
+// firstRoom is how much room a body gets on its length alone. More it gets as it
+// comes: a client may announce much and send little.
+const firstRoom = 64 << 10
+
 func readAtMost(r io.Reader, length, max int64) ([]byte, error) {
 	if length > 0 && length <= max {
-		body := make([]byte, length)
-		n, err := io.ReadFull(r, body)
-		return body[:n], err
+		body := make([]byte, min(length, firstRoom))
+		for n := 0; ; {
+			k, err := io.ReadFull(r, body[n:])
+			if n += k; err != nil || int64(n) == length {
+				return body[:n], err
+			}
+			body = append(make([]byte, 0, min(length, 4*int64(n))), body...)
+			body = body[:cap(body)]
+		}
 	}
 	body, err := io.ReadAll(io.LimitReader(r, max+1))
 	if err == nil && int64(len(body)) > max {
