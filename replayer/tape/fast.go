@@ -17,17 +17,17 @@ type fast struct {
 	line int // of pos, from 1
 	bad  bool
 
-	arena []byte            // what is left of the block for decoded texts
+	own   bool              // src may be written: texts are decoded where they stand
+	wrote bool              // it was
+	cut   bool              // the text goes on behind src
+	arena []byte            // what is left of the block for decoded texts, when src is not own
 	words map[string]string // short texts that were read, each once
 	nodes []node            // the block that nodes are taken from
 	used  int               // how many of it are
 }
 
-// newFast begins a document; false when the full reader has to.
-func newFast(data []byte) (*fast, bool) {
-	if !plainText(data) {
-		return nil, false
-	}
+// newFast begins a document whose text still has to be checked, see [plainText].
+func newFast(data []byte) *fast {
 	if i := bytes.Index(data, []byte("\n...\n")); i >= 0 {
 		data = data[:i+1] // the document ends; a recording may go on unfinished
 	}
@@ -35,15 +35,15 @@ func newFast(data []byte) (*fast, bool) {
 	if bytes.HasPrefix(f.src, []byte("---\n")) {
 		f.pos, f.line = 4, 2
 	}
-	return f, true
+	return f
 }
 
 // fastYAML reads a document; false when the full reader has to.
 func fastYAML(data []byte) (*node, bool) {
-	f, ok := newFast(data)
-	if !ok {
+	if !plainText(data) {
 		return nil, false
 	}
+	f := newFast(data)
 	n := f.block(0, 0)
 	return n, f.over()
 }

@@ -16,14 +16,16 @@ func streamed(t *testing.T, data []byte) (read bool) {
 	t.Helper()
 	quick := &Tape{Name: "t"}
 	before := bytes.Clone(data)
-	if !quick.stream(data) {
+	ok, wrote := quick.stream(data, false)
+	if wrote || !bytes.Equal(before, data) {
+		t.Fatal("the data was changed")
+	}
+	over(t, quick, ok, data)
+	if !ok {
 		if diff := cmp.Diff(&Tape{Name: "t"}, quick); diff != "" {
 			t.Fatalf("a reader that gave up left something: %s", diff)
 		}
 		return false
-	}
-	if !bytes.Equal(before, data) {
-		t.Fatal("the data was changed")
 	}
 	root, err := fullYAML(data)
 	if err != nil {
@@ -37,6 +39,29 @@ func streamed(t *testing.T, data []byte) (read bool) {
 		t.Fatalf("%s\n%.300q", diff, data)
 	}
 	return true
+}
+
+// over compares what is read in one go with what is read where it stands, whole and
+// with each entry as a part of its own.
+func over(t *testing.T, want *Tape, ok bool, data []byte) {
+	t.Helper()
+	for _, size := range []int{partSize, 0} {
+		own := bytes.Clone(data)
+		s := stream{f: newFast(own), tape: Tape{Name: "t"}, own: true, size: size}
+		read := s.root() && s.f.over()
+		if !s.f.wrote && !bytes.Equal(own, data) {
+			t.Fatalf("the data was changed and nobody was told\n%.300q", data)
+		}
+		// Cut so small, a list behind the entries looks as if it were theirs.
+		if read && !ok || !read && ok && size > 0 {
+			t.Fatalf("read %v in parts of %d, want %v\n%.300q", read, size, ok, data)
+		}
+		if read {
+			if diff := cmp.Diff(want, &s.tape); diff != "" {
+				t.Fatalf("in parts of %d: %s\n%.300q", size, diff, data)
+			}
+		}
+	}
 }
 
 func TestStreamAgrees(t *testing.T) {
