@@ -26,11 +26,9 @@ type fast struct {
 	used  int               // how many of it are
 }
 
-// newFast begins a document whose text still has to be checked, see [plainText].
+// newFast begins a document whose text still has to be checked, see [plainText],
+// and cut where the document ends, see [documentEnd].
 func newFast(data []byte) *fast {
-	if i := bytes.Index(data, []byte("\n...\n")); i >= 0 {
-		data = data[:i+1] // the document ends; a recording may go on unfinished
-	}
 	f := &fast{src: data, line: 1, end: -1, words: map[string]string{}}
 	if bytes.HasPrefix(f.src, []byte("---\n")) {
 		f.pos, f.line = 4, 2
@@ -38,10 +36,22 @@ func newFast(data []byte) *fast {
 	return f
 }
 
+// documentEnd is where a document ends before its text does, -1 when it does not. A
+// recording may go on there unfinished.
+func documentEnd(text []byte) int {
+	if i := bytes.Index(text, []byte("\n...\n")); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
 // fastYAML reads a document; false when the full reader has to.
 func fastYAML(data []byte) (*node, bool) {
 	if !plainText(data) {
 		return nil, false
+	}
+	if end := documentEnd(data); end >= 0 {
+		data = data[:end]
 	}
 	f := newFast(data)
 	n := f.block(0, 0)

@@ -51,23 +51,20 @@ func Files(paths ...string) ([]string, error) {
 
 // LoadFile reads one recording.
 func LoadFile(file string) (*Tape, error) {
-	data, err := readFile(file)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{data: data}
-	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-		s.again = func() ([]byte, error) { return readFile(file) } // a pipe gives its bytes once
-	}
-	return s.parse(file)
-}
-
-func readFile(file string) ([]byte, error) {
-	data, err := os.ReadFile(file)
+	data, regular, err := readFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the recording: %w", err)
 	}
-	return data, nil
+	s := &source{data: data}
+	if regular { // a pipe gives its bytes once
+		s.again = func() ([]byte, error) {
+			if data, _, err = readFile(file); err != nil {
+				err = fmt.Errorf("cannot read the recording: %w", err)
+			}
+			return data, err
+		}
+	}
+	return s.parse(file)
 }
 
 // A source is the bytes of a recording.

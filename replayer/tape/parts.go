@@ -2,10 +2,9 @@ package tape
 
 import (
 	"bytes"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"github.com/anvil-sim/anvil/internal/parallel"
 )
 
 // partSize is how long a part of a list is at least: long enough to be worth a
@@ -20,6 +19,7 @@ type part struct {
 	entries  int  // how many it holds, readable or not
 	lines    int  // from its start to where reading ended
 	end      int  // where reading ended
+	last     bool // the text ends with it, or the document does
 	whole    bool // it was read, and nothing in it is for the full reader
 	wrote    bool // the text was changed
 }
@@ -54,14 +54,19 @@ func (s *stream) parts(indent int) bool {
 		more += len(p.tape.Interactions)
 	}
 	s.tape.Interactions = slices.Grow(s.tape.Interactions, more)
-	for i, p := range parts {
+	ended := false
+	for _, p := range parts {
 		f.wrote = f.wrote || p.wrote
-		last := i == len(parts)-1
-		if done = done && p.whole && (last || p.end == p.to); done {
+		if ended {
+			continue // behind the document
+		}
+		if done = done && p.whole && (p.last || p.end == p.to); done {
 			s.join(p)
 		}
+		if ended = p.last; ended {
+			f.src = f.src[:p.to]
+		}
 	}
-	s.checked = len(f.src)
 	return done
 }
 
@@ -88,35 +93,28 @@ func (s *stream) join(p *part) {
 	f.back(p.end, f.line+p.lines)
 }
 
-// readParts reads the parts with as many readers as there are processors.
+// readParts reads the parts side by side; one that is for the full reader ends it.
 func (s *stream) readParts(parts []*part, indent int) {
-	var next atomic.Int64
-	var failed atomic.Bool
-	var readers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(parts)) {
-		readers.Go(func() {
-			f := newFast(nil)
-			for !failed.Load() {
-				i := int(next.Add(1)) - 1
-				if i >= len(parts) {
-					return
-				}
-				s.readPart(f, parts[i], indent)
-				if !parts[i].whole {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	readers.Wait()
+	parallel.Each(len(parts), func() func(int) bool {
+		f := newFast(nil)
+		return func(i int) bool {
+			s.readPart(f, parts[i], indent)
+			return parts[i].whole
+		}
+	})
 }
 
 // readPart reads one part with a reader that may have read others.
 func (s *stream) readPart(f *fast, p *part, indent int) {
-	if !plainText(s.f.src[max(p.from, s.checked):p.to]) {
+	text := s.f.src[p.from:p.to]
+	p.last = p.to == len(s.f.src)
+	if end := documentEnd(text); end >= 0 {
+		text, p.to, p.last = text[:end], p.from+end, true
+	}
+	if !plainText(text) {
 		return
 	}
-	f.src, f.own, f.cut = s.f.src[:p.to:p.to], s.own, p.to < len(s.f.src)
+	f.src, f.own, f.cut = s.f.src[:p.to:p.to], s.own, !p.last
 	f.back(p.from, 0)
 	p.tape.Name = s.tape.Name
 	for f.dash(indent) {

@@ -28,11 +28,16 @@ type stream struct {
 	read    entryReader
 }
 
-// plain checks the text up to a place, before anything is decoded there.
+// plain checks the text up to a place, before anything is decoded there, and cuts it
+// where the document ends.
 func (s *stream) plain(to int) bool {
-	from := s.checked
+	text := s.f.src[s.checked:to]
+	if end := documentEnd(text); end >= 0 {
+		to = s.checked + end
+		s.f.src, text = s.f.src[:to], text[:end]
+	}
 	s.checked = to
-	return plainText(s.f.src[from:to])
+	return plainText(text)
 }
 
 // root reads the mapping at the top.
