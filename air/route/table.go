@@ -187,10 +187,11 @@ func rootField(doc string) string {
 }
 
 // NormalPath gives each path one spelling: escapes of unreserved characters are
-// undone, all others are upper case, and what may not stand in a path is escaped.
+// undone, all others are upper case, and what may not stand in a path is escaped,
+// a percent sign that begins no escape among it.
 func NormalPath(path string) string {
 	done := 0
-	for done < len(path) && path[done] != '%' && !foreign(path[done]) {
+	for done < len(path) && !foreign(path[done]) {
 		done++
 	}
 	if done == len(path) {
@@ -223,9 +224,9 @@ func NormalPath(path string) string {
 	return b.String()
 }
 
-// foreign reports whether a character may not stand in a path.
+// foreign reports whether a character may not stand in a path as it is.
 func foreign(c byte) bool {
-	return c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^|\\", c) >= 0
+	return c <= ' ' || c >= 0x7F || strings.IndexByte("%\"<>`{}^|\\", c) >= 0
 }
 
 func unreserved(c byte) bool {
