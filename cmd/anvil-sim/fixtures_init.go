@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/seed"
 )
@@ -71,7 +72,7 @@ func printInit(w io.Writer, output string, r *seed.Report) error {
 		if len(t.Parents) > 0 {
 			parents = "; " + strings.Join(t.Parents, ", ")
 		}
-		fmt.Fprintf(&b, "%s: %d rows, %d columns, key %s%s\n", t.Name, t.Rows, t.Columns, t.Key, parents)
+		fmt.Fprintf(&b, "%s: %s, %s, key %s%s\n", t.Name, plural.Of(t.Rows, "row"), plural.Of(t.Columns, "column"), t.Key, parents)
 	}
 	if len(r.Left) > 0 {
 		fmt.Fprintf(&b, "without a table, since no answer is an object with an id: %s\n", strings.Join(r.Left, ", "))

@@ -11,6 +11,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 )
 
 func newInspect(s cli.Streams) *cobra.Command {
@@ -72,7 +73,7 @@ func printRows(s cli.Streams, doc *air.Document, rows []compile.Row) error {
 			served++
 		}
 	}
-	fmt.Fprintf(s.Out, "service %s %s: %d operations shown, %d of them served\n", doc.Service.ID, doc.Service.Version, len(rows), served)
+	fmt.Fprintf(s.Out, "service %s %s: %s shown, %d of them served\n", doc.Service.ID, doc.Service.Version, plural.Of(len(rows), "operation"), served)
 	w := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tMETHOD\tPATH\tSTATE\tEFFECT\tRISK\tREPEATS\tPAGING\tAUTH\tNOT SERVED BECAUSE")
 	for _, r := range rows {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/stdio"
@@ -135,7 +136,7 @@ func (o *serveOptions) load(path, from string) (*air.Document, error) {
 	}
 	served, err := doc.Served("")
 	if err == nil {
-		o.say("compiled %s: %d operations, %d served (--approve %s)", path, len(doc.Operations), len(served), o.describe.approve)
+		o.say("compiled %s: %s, %d served (--approve %s)", path, plural.Of(len(doc.Operations), "operation"), len(served), o.describe.approve)
 	}
 	return doc, err
 }
