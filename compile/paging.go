@@ -218,7 +218,7 @@ func (c *compiler) continuation(o *operation, p *paging, pos *input, next *found
 }
 
 var (
-	saysPage    = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
+	saysPage = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
 	// "a `next_cursor` attribute returned by a previous request's `response_metadata`"
 	nextText    = regexp.MustCompile(`\x60(\w*next\w*)\x60 (?:attribute|field|property|value|key)\b[^.\x60]{0,80}\x60(\w+)\x60`)
 	saysToken   = regexp.MustCompile(`(?i)\btoken\b`)

@@ -162,7 +162,7 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	case o.slowMS < 0:
 		return 0, fmt.Errorf("--slow-ms: found %d, want at least 0 (ms)", o.slowMS)
 	}
-	return uint32(n), o.describe.check(o.provider) // seeds are taken modulo 2^32
+	return uint32(n), o.describe.check() // seeds are taken modulo 2^32
 }
 
 func (o *serveOptions) timeout() time.Duration {
