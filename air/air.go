@@ -37,7 +37,15 @@ type Service struct {
 	Exposed                  []string // service.source.profile.exposedOperations
 	HasProfile               bool
 	Servers                  []string // URLs
+	// Records says what the built-in store shows of its records: "" for all
+	// their fields, [RecordsDeclared] for those that the response declares.
+	// Compiled contracts say so; it stands in no digest.
+	Records string
 }
+
+// RecordsDeclared is the value of service.records of contracts that this module
+// compiles from a description.
+const RecordsDeclared = "declared"
 
 // A Capability is a named part of the service.
 type Capability struct {

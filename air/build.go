@@ -29,7 +29,7 @@ func newService(v *Value) Service {
 	source := v.Get("source")
 	s := Service{
 		ID: str(v, "id"), Version: str(v, "version"), DisplayName: str(v, "displayName"),
-		SourceKind: str(source, "kind"),
+		SourceKind: str(source, "kind"), Records: str(v, "records"),
 	}
 	if p := source.Get("profile"); p != nil {
 		s.HasProfile, s.Exposed = true, strs(p, "exposedOperations")

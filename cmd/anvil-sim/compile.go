@@ -113,6 +113,9 @@ func (o *compileOptions) report(r *compile.Result, b *compile.Bundle, spec strin
 	if r.Aliases > 0 {
 		also = fmt.Sprintf(", %d of them by POST too", r.Aliases)
 	}
+	if r.Compiled == 0 {
+		fmt.Fprintf(o.streams.Err, "anvil-sim: warning: nothing in %s can be served: %s\n", spec, r.WhyNone())
+	}
 	fmt.Fprintf(w, "%s: %s of %d%s, %d approved, %d file(s) read\n", o.out, plural.Of(r.Compiled, "operation"), r.Found, also, len(b.Approvals), len(r.Sources))
 	if o.verbose {
 		for _, d := range b.Diagnostics {

@@ -17,6 +17,7 @@ import (
 func newInspect(s cli.Streams) *cobra.Command {
 	var ids []string
 	var unserved, asJSON bool
+	var source sourceFlags
 	cmd := &cobra.Command{
 		Use:   "inspect CONTRACT",
 		Short: "Show the operations of a contract and why some are not served",
@@ -27,7 +28,7 @@ description, which is compiled in memory. --operation tells all about some of th
   anvil-sim inspect ./bundle --operation petstore.add_pet`,
 		Args: cli.Args("CONTRACT"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			doc, err := loadContract(args[0], "none")
+			doc, err := source.load(args[0], "none")
 			if err != nil {
 				return err
 			}
@@ -45,6 +46,7 @@ description, which is compiled in memory. --operation tells all about some of th
 		},
 	}
 	f := cmd.Flags()
+	source.add(f)
 	f.StringArrayVar(&ids, "operation", nil, "id of an operation to tell all about; may be repeated")
 	f.BoolVar(&unserved, "unserved", false, "only operations that are not served")
 	f.BoolVar(&asJSON, "json", false, "one JSON object a line")

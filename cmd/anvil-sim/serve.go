@@ -163,7 +163,7 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	case o.slowMS < 0:
 		return 0, fmt.Errorf("--slow-ms: found %d, want at least 0 (ms)", o.slowMS)
 	}
-	return uint32(n), o.describe.check(o.provider) // seeds are taken modulo 2^32
+	return uint32(n), o.describe.check() // seeds are taken modulo 2^32
 }
 
 func (o *serveOptions) timeout() time.Duration {
@@ -253,9 +253,10 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 }
 
 // warnEmpty tells of a contract that answers no call: no error, since such a one
-// has always been served.
+// has always been served. Of an API description, which is what --approve is for,
+// more was said when it was compiled.
 func (o *serveOptions) warnEmpty(st *state) {
-	if len(st.sim.Operations()) == 0 {
+	if len(st.sim.Operations()) == 0 && o.describe.approve == "" {
 		o.say("no operation is served: of the contract's %d none is approved and chosen; anvil-sim inspect says why, anvil-sim approve changes it", len(st.sim.Document().Operations))
 	}
 }

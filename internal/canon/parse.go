@@ -14,6 +14,8 @@ type parser struct {
 	elems   []*Value
 	places  []int // of the keys, for the error of a duplicate
 
+	twice func(key string, at, first int) // told of duplicate keys; nil for nobody
+
 	shared map[string]*Value // short texts; nil for a small document
 }
 
@@ -162,7 +164,7 @@ func (p *parser) parseObject() (*Value, error) {
 	}
 	first, firstPlace := len(p.members), len(p.places)
 	for {
-		if p.policy == Strict {
+		if p.policy == Strict || p.twice != nil {
 			p.places = append(p.places, p.pos)
 		}
 		m, err := p.member()
@@ -182,8 +184,12 @@ func (p *parser) parseObject() (*Value, error) {
 	members := slices.Clone(p.members[first:])
 	p.members = p.members[:first]
 	v := NewObject(members...)
-	if p.policy == Strict && len(v.members) < len(members) {
+	switch {
+	case len(v.members) == len(members):
+	case p.policy == Strict:
 		return nil, duplicateKey(p.src, p.places[firstPlace:])
+	case p.twice != nil:
+		p.tell(p.places[firstPlace:])
 	}
 	p.places = p.places[:firstPlace]
 	return v, nil
@@ -204,6 +210,20 @@ func (p *parser) member() (Member, error) {
 	p.space()
 	v, err := p.parse()
 	return Member{key, v}, err
+}
+
+// tell tells of the keys that an object has again, given where its keys begin.
+func (p *parser) tell(places []int) {
+	first := make(map[string]int, len(places))
+	for _, at := range places {
+		k := parser{src: p.src, pos: at}
+		key, _ := k.key() // read before
+		if before, again := first[key]; again {
+			p.twice(key, at, before)
+			continue
+		}
+		first[key] = at
+	}
 }
 
 // duplicateKey names the first key that an object has a second time, given

@@ -253,15 +253,24 @@ func (v *Value) String() string { return string(v.AppendJSON(nil)) }
 func (v *Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // Parse reads exactly one JSON value as a tree. The error is a *SyntaxError.
-func Parse(src []byte, policy Policy) (*Value, error) {
-	p := newParser(src, policy)
+func Parse(src []byte, policy Policy) (*Value, error) { return newParser(src, policy).whole() }
+
+// ParseTelling is Parse by [Lenient], and tells of each key that its object had
+// before: where in src both begin. Inner objects are told of before outer ones.
+func ParseTelling(src []byte, twice func(key string, at, first int)) (*Value, error) {
+	p := newParser(src, Lenient)
+	p.twice = twice
+	return p.whole()
+}
+
+func (p *parser) whole() (*Value, error) {
 	p.space()
 	v, err := p.parse()
 	if err != nil {
 		return nil, err
 	}
 	p.space()
-	if p.pos < len(src) {
+	if p.pos < len(p.src) {
 		return nil, p.fail("%s after the value, want the end of the text", p.found())
 	}
 	return v, nil
