@@ -30,7 +30,7 @@ type reading struct {
 	keys      []sortKey // what the rows are sorted by, as far as it was asked for
 	ignored   []string
 	selected  []string // OData's $select, nil for all
-	plan      []string // how the rows were found, once they were
+	how       finding  // how the rows were found, once they were
 }
 
 // operators are the words that compare, in suffixes and brackets.

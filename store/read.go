@@ -46,9 +46,9 @@ func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*prov
 // row reads a row and lets the connection go: what else the answer needs can wait.
 func (db *DB) row(ctx context.Context, c *conn, g *target, r *reading) ([]byte, error) {
 	defer db.release(c)
-	row, err := g.table.get(ctx, c, r.filters, r.shape(), &r.plan)
+	row, err := g.table.get(ctx, c, r.filters, r.shape(), &r.how)
 	if err == nil && row == nil {
-		err = db.absent(ctx, c, g, r)
+		err = absent(ctx, c, g, r)
 	}
 	return row, err
 }
@@ -88,7 +88,7 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 			}
 		}
 	}
-	r.plan = page.plan
+	r.how = page.how
 	res := &provider.Response{OK: true, Meta: r.meta(len(page.ends), why)}
 	if req.Page == nil {
 		res.Result = g.wrapList(page.array())
