@@ -111,13 +111,13 @@ func (db *DB) page(ctx context.Context, c *conn, t *table, q *question) (page *r
 	total, known, at := db.totals.get(t, q.filters)
 	runs := q.from.key != nil && q.order.sorted // a page may take two statements
 	if known && !runs {
-		if err = fetch(); err != nil || db.totals.still(t, at) {
+		if err = fetch(); err != nil || db.totals.still(t, q.filters, at) {
 			return page, total, err
 		}
 		known = false // a write came between the count and the page
 	}
 	err = c.transaction("BEGIN", func() (err error) {
-		if err = fetch(); err != nil || known && db.totals.still(t, at) {
+		if err = fetch(); err != nil || known && db.totals.still(t, q.filters, at) {
 			return err
 		}
 		known = false
