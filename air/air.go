@@ -105,6 +105,7 @@ type Field struct {
 	Key      string // agent key
 	Required bool
 	Schema   *Value
+	Style    string // deepObject: a form spells it name[key]=value; "" when the contract does not say
 }
 
 // A DeclaredError maps an error code to the status and vendor code that the API

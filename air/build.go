@@ -94,7 +94,7 @@ func newBody(v *Value) *Body {
 	}
 	for _, f := range v.Get("fields").Elems() {
 		b.Fields = append(b.Fields, &Field{
-			Name: str(f, "name"), Key: agentKey(f), Required: f.Get("required").True(), Schema: f.Get("schema"),
+			Name: str(f, "name"), Key: agentKey(f), Required: f.Get("required").True(), Schema: f.Get("schema"), Style: str(f, "style"),
 		})
 	}
 	return b

@@ -18,12 +18,14 @@ type Writer struct {
 	mu    sync.Mutex
 	w     io.Writer
 	torn  bool // what was written last does not end in a line break
+	check func() error
 	close func() error
 }
 
 // NewWriter returns a Writer on w. Its Close leaves w open.
 func NewWriter(w io.Writer) *Writer {
-	return &Writer{w: w, close: func() error { return nil }}
+	nothing := func() error { return nil }
+	return &Writer{w: w, check: nothing, close: nothing}
 }
 
 // OpenFile opens the trace file path to append to it, and makes it when it is
@@ -43,15 +45,31 @@ func OpenFile(path string) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("trace file %s: %w", path, err), f.Close())
 	}
-	w := &Writer{w: f, close: f.Close}
+	w := NewWriter(f)
+	w.close = f.Close
 	if !info.Mode().IsRegular() {
 		return w, nil // a pipe or device has no last byte and cannot be synced
 	}
-	w.close = func() error { return errors.Join(f.Sync(), f.Close()) }
+	w.check = func() error { return stillAt(path, info) }
+	w.close = func() error { return errors.Join(w.check(), f.Sync(), f.Close()) }
 	if w.torn, err = endsInsideLine(path, info.Size()); err != nil {
 		return nil, errors.Join(fmt.Errorf("trace file %s: its last line cannot be checked: %w", path, err), f.Close())
 	}
 	return w, nil
+}
+
+// stillAt says that a path no longer leads to the file that was opened there.
+func stillAt(path string, opened fs.FileInfo) error {
+	now, err := os.Stat(path)
+	switch {
+	case err == nil && os.SameFile(now, opened):
+		return nil
+	case err == nil:
+		return fmt.Errorf("trace file %s: another file has its name now; the lines since then are in the one that was removed or renamed", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("trace file %s: it was removed or renamed while lines were written to it; removed, its lines are lost", path)
+	}
+	return fmt.Errorf("trace file %s: it cannot be found any more: %w", path, err)
 }
 
 func openError(path string, err error) error {
@@ -126,9 +144,13 @@ func (w *Writer) writeLine(line []byte) error {
 	return err
 }
 
+// Check tells an error when the path given to OpenFile no longer leads to the file
+// that lines are written to: it was removed, renamed or replaced.
+func (w *Writer) Check() error { return w.check() }
+
 // Close waits for a line being written, then brings a file that OpenFile opened
 // to the disk and closes it, so that a write error the system held back is
-// reported here.
+// reported here, and what [Writer.Check] finds.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -187,7 +187,8 @@ func rootField(doc string) string {
 }
 
 // NormalPath gives each path one spelling: escapes of unreserved characters are
-// undone, all others are upper case, and what may not stand in a path is escaped.
+// undone, all others are upper case, and what may not stand in a path is escaped,
+// a percent sign that begins no escape among it.
 func NormalPath(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
@@ -203,7 +204,7 @@ func NormalPath(path string) string {
 				continue
 			}
 		}
-		if c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^|\\", c) >= 0 {
+		if c <= ' ' || c >= 0x7F || strings.IndexByte("%\"<>`{}^|\\", c) >= 0 {
 			const digits = "0123456789ABCDEF"
 			b.WriteByte('%')
 			b.WriteByte(digits[c>>4])

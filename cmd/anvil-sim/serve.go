@@ -50,6 +50,7 @@ type serveOptions struct {
 
 	hard       context.Context // ends with a second signal
 	traceStart int64           // where this run begins in the trace file
+	traceCheck func() error    // whether the trace's name still leads to its file
 	trust      string          // the certificate that clients of --tls trust
 }
 
@@ -190,7 +191,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 			return err
 		}
 		defer func() { o.report(w.Close()) }()
-		sink = w
+		sink, o.traceCheck = w, w.Check
 	}
 	st, err := o.openState(ctx, &sim.Options{
 		Trace: sink, Seed: seed, Capability: o.capability, Principal: o.principal, PageSize: o.pageSize,
@@ -218,6 +219,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
+	o.warnEmpty(st)
 	o.warnHidden(handler.Hidden())
 	server, err := o.listen(ctx, st, handler)
 	if err != nil {
@@ -247,6 +249,14 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 		return fmt.Errorf("serving failed: %w", err)
 	}
 	return st.death()
+}
+
+// warnEmpty tells of a contract that answers no call: no error, since such a one
+// has always been served.
+func (o *serveOptions) warnEmpty(st *state) {
+	if len(st.sim.Operations()) == 0 {
+		o.say("no operation is served: of the contract's %d none is approved and chosen; anvil-sim inspect says why, anvil-sim approve changes it", len(st.sim.Document().Operations))
+	}
 }
 
 // warnHidden names the operations that no request can reach: no error, since

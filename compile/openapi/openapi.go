@@ -332,9 +332,21 @@ func (r *reader) contents(content node) []api.Content {
 		}
 		c := api.Content{Type: m.Key, Schema: r.schemas.schema(media.get("schema"))}
 		c.Examples = r.examples(media)
+		c.Styles = r.styles(media.get("encoding"))
 		out = append(out, c)
 	}
 	return out
+}
+
+// styles are the declared styles of a form's fields.
+func (r *reader) styles(encoding node) map[string]string {
+	styles := map[string]string{}
+	for _, m := range encoding.v.Members() {
+		if style := m.Value.Get("style").Text(); style != "" {
+			styles[m.Key] = style
+		}
+	}
+	return styles
 }
 
 // examples are the example values of a media type or a parameter, in order.

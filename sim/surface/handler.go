@@ -192,6 +192,9 @@ func (h *Handler) call(ctx context.Context, shown *inbound, c *sim.Call, shape f
 // record writes the trace line of a call, before its response leaves.
 func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 	resp.warnings = append(out.Warnings, resp.warnings...)
+	if out.Result.OK || out.Normalized != nil { // else the refusal itself says what is missing
+		resp.warnings = append(in.warnings, resp.warnings...)
+	}
 	if err := h.trace(in, out, resp); err != nil {
 		if h.opts.TraceFailed != nil {
 			h.opts.TraceFailed(err)

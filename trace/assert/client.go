@@ -2,6 +2,7 @@ package assert
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func (m *noKey) call(_ *rule, c *call) {
 }
 
 func (m *noKey) end(r *rule) {
-	for _, tool := range sortedKeys(m.without) {
+	for _, tool := range slices.Sorted(maps.Keys(m.without)) {
 		if m.with[tool] {
 			s := m.without[tool]
 			r.fail(s.place, nil, "%s has no idempotency key, and other calls of its operation have one", s.text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,14 +73,14 @@ func quoteList(list []string) string {
 func (g *first) text(name string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What %s did, as rules. Loosen what may differ, and say more where it matters.\nschema: %s\nrules:\n", trace.Clean(name), Schema)
-	for _, op := range sortedKeys(g.times) {
+	for _, op := range slices.Sorted(maps.Keys(g.times)) {
 		fmt.Fprintf(&b, "  - {count: {operation: %s}, exactly: %d}\n", quote(op), g.times[op])
 	}
 	if len(g.times) > 0 {
-		fmt.Fprintf(&b, "  - {coverage: %s}\n", quoteList(sortedKeys(g.times)))
+		fmt.Fprintf(&b, "  - {coverage: %s}\n", quoteList(slices.Sorted(maps.Keys(g.times))))
 	}
 	b.WriteString("  - no_errors: true\n")
-	for i, op := range sortedKeys(g.codes) {
+	for i, op := range slices.Sorted(maps.Keys(g.codes)) {
 		if i == 0 {
 			b.WriteString("    except:\n")
 		}

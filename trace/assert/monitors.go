@@ -3,6 +3,7 @@ package assert
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (m *count) end(r *rule) {
 	r.note = fmt.Sprintf("%d call(s)", m.n)
 	if m.key != nil {
 		r.note += fmt.Sprintf(" for %d key(s)", len(m.perKey))
-		for _, key := range sortedKeys(m.perKey) {
+		for _, key := range slices.Sorted(maps.Keys(m.perKey)) {
 			if k := m.perKey[key]; k.n < m.least {
 				r.fail(k.first.place, []string{"  first: " + k.first.String()}, "%d call(s) for %q, want %s", k.n, key, m.want())
 			}
@@ -91,15 +92,6 @@ func (m *count) want() string {
 		return "at most " + strconv.Itoa(m.most)
 	}
 	return fmt.Sprintf("%d to %d", m.least, m.most)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // quantified: every, any or none of the calls are as a test wants.
@@ -239,7 +231,7 @@ func (m *sequence) end(r *rule) {
 		return
 	}
 	r.note = fmt.Sprintf("%d sequence(s)", len(m.keys))
-	for _, key := range sortedKeys(m.keys) {
+	for _, key := range slices.Sorted(maps.Keys(m.keys)) {
 		p := m.keys[key]
 		if p.best == len(m.steps) {
 			continue
@@ -357,7 +349,7 @@ func (m *paired) end(r *rule) {
 	if m.before {
 		return
 	}
-	keys := sortedKeys(m.open)
+	keys := slices.Sorted(maps.Keys(m.open))
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(m.open[a].index, m.open[b].index) })
 	for _, key := range keys {
 		m.failed(r, key, m.open[key])
@@ -436,7 +428,7 @@ func (m *coverage) call(_ *rule, c *call) {
 
 func (m *coverage) end(r *rule) {
 	var missing []string
-	for _, op := range sortedKeys(m.want) {
+	for _, op := range slices.Sorted(maps.Keys(m.want)) {
 		if !m.want[op] {
 			missing = append(missing, "  not called: "+op)
 		}
