@@ -323,7 +323,8 @@ func (o *serveOptions) say(format string, args ...any) {
 // There are two exceptions. A state that was asked for and could not be saved is an
 // error, unless the run has one already. And a provider that ends with a code of its
 // own after its shutdown says that the answer is no (provider cassette with
-// --fail-miss), and so does serve. A shell's 128 and more tell of a signal, which
+// --fail-miss), and so does serve; with 2 that what was asked could not be done
+// (provider sqlite with --save-state). A shell's 128 and more tell of a signal, which
 // the shutdown itself may have sent.
 func (o *serveOptions) closeState(st *state, failed error) error {
 	died := st.death() != nil
@@ -340,5 +341,9 @@ func (o *serveOptions) closeState(st *state, failed error) error {
 	if died || st.exit == nil || st.exit() <= 0 || st.exit() >= 128 {
 		return nil
 	}
-	return cli.Exit(cli.CodeNo, fmt.Errorf("the state provider ended with exit code %d after its shutdown", st.exit()))
+	code := cli.CodeNo
+	if st.exit() == cli.CodeError {
+		code = cli.CodeError
+	}
+	return cli.Exit(code, fmt.Errorf("the state provider ended with exit code %d after its shutdown", st.exit()))
 }
