@@ -38,7 +38,15 @@ type Service struct {
 	Exposed                  []string // service.source.profile.exposedOperations
 	HasProfile               bool
 	Servers                  []string // URLs
+	// Records says what the built-in store shows of its records: "" for all
+	// their fields, [RecordsDeclared] for those that the response declares.
+	// Compiled contracts say so; it stands in no digest.
+	Records string
 }
+
+// RecordsDeclared is the value of service.records of contracts that this module
+// compiles from a description.
+const RecordsDeclared = "declared"
 
 // A Capability is a named part of the service.
 type Capability struct {
@@ -106,6 +114,7 @@ type Field struct {
 	Key      string // agent key
 	Required bool
 	Schema   *Value
+	Style    string // deepObject: a form spells it name[key]=value; "" when the contract does not say
 }
 
 // A DeclaredError maps an error code to the status and vendor code that the API

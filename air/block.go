@@ -21,7 +21,7 @@ type blockReader struct {
 	pos     int // the first byte that is not read
 	column  int // of pos, when it is the first byte of a line's content
 	depth   int
-	lenient bool // duplicate keys are read as ReadTree says
+	lenient bool // duplicate keys are no mistake
 	shared  bool // an alias was read
 	faulty  int  // text up to here holds more duplicate keys than are told; 0: not known
 	texts   map[string]*Value
@@ -207,7 +207,7 @@ func (r *blockReader) mapping(column int) (*Value, bool) {
 	}
 	r.depth--
 	v := r.arena.Object(members)
-	return v, r.column < column && (r.lenient || len(v.Members()) == len(members))
+	return v, r.column < column && len(v.Members()) == len(members)
 }
 
 // firstLook is how many keys a mapping has when it is first asked whether it is

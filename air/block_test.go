@@ -55,7 +55,7 @@ func FuzzBlockReader(f *testing.F) {
 		if !ok {
 			return
 		}
-		want, _, err := readYAML("fuzz", src, false)
+		want, _, err := readYAML("fuzz", src, nil)
 		if err != nil {
 			t.Fatalf("the fast reader read %s, the library says %v", got, err)
 		}
@@ -78,7 +78,7 @@ func FuzzLenientBlockReader(f *testing.F) {
 		if !ok {
 			return
 		}
-		want, _, err := readYAML("fuzz", src, true)
+		want, _, err := readYAML("fuzz", src, func(DuplicateKey) {})
 		if err != nil || got.String() != want.String() {
 			t.Fatalf("fast reader:\n%s\nlibrary:\n%s, %v", got, want, err)
 		}
@@ -112,7 +112,7 @@ func TestBlockReaderOnEmittedYAML(t *testing.T) {
 		if err := enc.Encode(want); err != nil {
 			t.Fatal(err)
 		}
-		slow, _, err := readYAML("t", buf.Bytes(), false)
+		slow, _, err := readYAML("t", buf.Bytes(), nil)
 		if err != nil {
 			continue // the library writes what it cannot read
 		}

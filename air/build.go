@@ -29,7 +29,7 @@ func newService(v *Value) Service {
 	source := v.Get("source")
 	s := Service{
 		ID: str(v, "id"), Version: str(v, "version"), DisplayName: str(v, "displayName"),
-		SourceKind: str(source, "kind"),
+		SourceKind: str(source, "kind"), Records: str(v, "records"),
 	}
 	if p := source.Get("profile"); p != nil {
 		s.HasProfile, s.Exposed = true, strs(p, "exposedOperations")
@@ -94,7 +94,7 @@ func newBody(v *Value) *Body {
 	}
 	for _, f := range v.Get("fields").Elems() {
 		b.Fields = append(b.Fields, &Field{
-			Name: str(f, "name"), Key: agentKey(f), Required: f.Get("required").True(), Schema: f.Get("schema"),
+			Name: str(f, "name"), Key: agentKey(f), Required: f.Get("required").True(), Schema: f.Get("schema"), Style: str(f, "style"),
 		})
 	}
 	return b

@@ -39,6 +39,9 @@ func digestByParts(tree *Value) string {
 			buf = append(buf, ',')
 		}
 		buf = append(canon.AppendString(buf, m.Key), ':')
+		if m.Key == "service" { // records is no key of the format that the digest is of
+			m.Value = canon.NewObject(slices.DeleteFunc(slices.Clone(m.Value.Members()), func(m canon.Member) bool { return m.Key == "records" })...)
+		}
 		if !m.Value.Is(canon.Array) {
 			buf = canon.AppendDigestForm(buf, m.Value)
 			continue

@@ -131,7 +131,7 @@ func Parse(name string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := parseTree(name, data, false)
+	tree, err := parseTree(name, data, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +166,23 @@ func (d *Document) Tree() *Value { return d.tree }
 // place and its last value, YAML merge keys are written out, tags are ignored,
 // numbers that are not finite are text. Values that an alias names are shared.
 func ReadTree(name string, data []byte) (*Value, error) {
+	return ReadTreeKeys(name, data, func(DuplicateKey) {})
+}
+
+// A DuplicateKey is a key that stood before in the same mapping. Lines count
+// from 1.
+type DuplicateKey struct {
+	Key         string
+	Line, First int // where it stands, and where it stood first
+}
+
+// ReadTreeKeys is [ReadTree] that tells of each duplicate key, by line.
+func ReadTreeKeys(name string, data []byte, twice func(DuplicateKey)) (*Value, error) {
 	data, err := unzip(name, data, MaxSize)
 	if err != nil {
 		return nil, err
 	}
-	return parseTree(name, bytes.TrimPrefix(data, []byte("\ufeff")), true)
+	return parseTree(name, bytes.TrimPrefix(data, []byte("\ufeff")), twice)
 }
 
 // unzip returns what data holds when it is gzipped, limit bytes at most, else
@@ -202,20 +214,17 @@ func unzippedSize(data []byte) int64 {
 	return min(size, int64(len(data))*1032)
 }
 
-// parseTree reads a tree; lenient as ReadTree says.
-func parseTree(name string, data []byte, lenient bool) (*Value, error) {
+// parseTree reads a tree: leniently, as ReadTree says, when there is somebody to
+// tell of duplicate keys.
+func parseTree(name string, data []byte, twice func(DuplicateKey)) (*Value, error) {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	if len(text) == 0 {
 		return nil, fail(name, Fault{Msg: "an empty file, want a contract as YAML or JSON"})
 	}
 	if text[0] != '{' && text[0] != '[' {
-		return parseYAML(name, data, lenient)
+		return parseYAML(name, data, twice)
 	}
-	read := func() (*Value, error) { return canon.ParseLazy(data, canon.Strict, keptWhole) }
-	if lenient {
-		read = func() (*Value, error) { return canon.Parse(data, canon.Lenient) }
-	}
-	v, err := read()
+	v, err := parseJSON(data, twice)
 	if err == nil {
 		return v, nil
 	}
@@ -223,7 +232,7 @@ func parseTree(name string, data []byte, lenient bool) (*Value, error) {
 		return nil, err
 	}
 	if isYAMLName(name) { // a flow mapping, perhaps
-		return parseYAML(name, data, lenient)
+		return parseYAML(name, data, twice)
 	}
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -231,6 +240,28 @@ func parseTree(name string, data []byte, lenient bool) (*Value, error) {
 	}
 	line, column := canon.LineColumn(data, syntax.Offset)
 	return nil, fail(name, Fault{Line: line, Column: column, Msg: "not JSON: " + syntax.Msg})
+}
+
+func parseJSON(data []byte, twice func(DuplicateKey)) (*Value, error) {
+	if twice == nil {
+		return canon.ParseLazy(data, canon.Strict, keptWhole)
+	}
+	type place struct {
+		key       string
+		at, first int
+	}
+	var found []place
+	v, err := canon.ParseTelling(data, func(key string, at, first int) { found = append(found, place{key, at, first}) })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b place) int { return a.at - b.at })
+	for _, p := range found[:min(len(found), maxFaults)] {
+		line, _ := canon.LineColumn(data, p.at)
+		first, _ := canon.LineColumn(data, p.first)
+		twice(DuplicateKey{Key: p.key, Line: line, First: first})
+	}
+	return v, nil
 }
 
 func isYAMLName(name string) bool {

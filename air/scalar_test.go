@@ -20,7 +20,7 @@ func TestPlainScalars(t *testing.T) {
 		{".inf", ""}, {"-.Inf", ""}, {"+.INF", ""}, {".nan", ""}, {".NaN", ""}, {"-.nan", `"-.nan"`}, {"inf", `"inf"`}, {"NaN", `"NaN"`},
 	} {
 		src := []byte("k: " + tt.text + "\n")
-		v, _, err := readYAML("t", src, false)
+		v, _, err := readYAML("t", src, nil)
 		if tt.want == "" {
 			if err == nil || !strings.Contains(err.Error(), "t:1: k: the number "+tt.text+", which JSON cannot carry, want a number") {
 				t.Errorf("%q: error %v", tt.text, err)
@@ -52,12 +52,12 @@ func TestYAMLTrees(t *testing.T) {
 		{"document start", "---\na: 1\n...\n", `{"a":1}`},
 		{"quoted merge sign", "'<<': 1\n", `{"<<":1}`},
 	} {
-		v, err := parseTree(tt.name+".yaml", []byte(tt.src), false)
+		v, err := parseTree(tt.name+".yaml", []byte(tt.src), nil)
 		if err != nil || v.String() != tt.want {
 			t.Errorf("%s: %v, %v, want %s", tt.name, v, err, tt.want)
 		}
 	}
-	v, err := parseTree("t", []byte("a: &x\n  b: 1\nc: *x\n"), false)
+	v, err := parseTree("t", []byte("a: &x\n  b: 1\nc: *x\n"), nil)
 	if err != nil || v.Get("a") != v.Get("c") {
 		t.Errorf("an alias is not shared: %v, %v", v, err)
 	}
@@ -99,7 +99,7 @@ func TestTreeFaults(t *testing.T) {
 		{"t.json", "{\n \"a\": 1,\n \"a\": 2}", `t.json:3:2: not JSON: the key "a" stands twice in one object`},
 		{"stdin", "[1\n 2]", "stdin:2:2: not JSON: '2' in an array, want , or ]"},
 	} {
-		_, err := parseTree(tt.name, []byte(tt.src), false)
+		_, err := parseTree(tt.name, []byte(tt.src), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.40q: error\n  %v, want\n  %s", tt.src, err, tt.want)
 		}

@@ -14,9 +14,10 @@ import (
 
 // parseYAML reads one YAML document as a tree, by the YAML 1.2 core schema: no
 // merge keys, no tags but the core ones. What an alias names is shared.
-// A lenient reader takes what other readers take; [ReadTree] says how.
-func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
-	r := newBlockReader(data, lenient)
+// With somebody to tell of duplicate keys the reader takes what other readers
+// take; [ReadTree] says how.
+func parseYAML(name string, data []byte, twice func(DuplicateKey)) (*Value, error) {
+	r := newBlockReader(data, twice != nil)
 	v, ok := r.document()
 	shared := r.shared
 	if !ok {
@@ -27,7 +28,7 @@ func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
 			data = data[:r.faulty]
 		}
 		var err error
-		if v, shared, err = readYAML(name, data, lenient); err != nil {
+		if v, shared, err = readYAML(name, data, twice); err != nil {
 			return nil, err
 		}
 	}
@@ -40,12 +41,12 @@ func parseYAML(name string, data []byte, lenient bool) (*Value, error) {
 }
 
 // readYAML reads any YAML document, by the YAML library.
-func readYAML(name string, data []byte, lenient bool) (v *Value, shared bool, err error) {
+func readYAML(name string, data []byte, twice func(DuplicateKey)) (v *Value, shared bool, err error) {
 	root, err := yamlTree(name, data)
 	if err != nil {
 		return nil, false, err
 	}
-	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*Value{}, lenient: lenient}
+	r := yamlReader{texts: map[string]*Value{}, anchors: map[*yaml.Node]*Value{}, lenient: twice != nil, twice: twice}
 	v = r.node(root)
 	return v, len(r.anchors) > 0, r.faults.err(name)
 }
@@ -89,7 +90,9 @@ type yamlReader struct {
 	path    []step
 	faults  faultList
 	lenient bool
-	merged  int // keys that merge keys copied
+	twice   func(DuplicateKey) // not nil when lenient
+	told    int                // duplicate keys
+	merged  int                // keys that merge keys copied
 }
 
 func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) *Value {
@@ -159,7 +162,7 @@ func (r *yamlReader) mapping(n *yaml.Node) *Value {
 	}
 	count := len(members)
 	v := canon.NewObject(members...)
-	if len(v.Members()) < count && !r.lenient {
+	if len(v.Members()) < count {
 		r.duplicates(n)
 	}
 	return v
@@ -207,8 +210,18 @@ func (r *yamlReader) duplicates(n *yaml.Node) {
 	first := map[string]int{}
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i]
+		if r.lenient && isMerge(k) {
+			continue
+		}
 		key, _ := r.key(k)
-		if line, twice := first[key]; twice {
+		line, twice := first[key]
+		switch {
+		case twice && r.lenient:
+			if r.told++; r.told <= maxFaults {
+				r.twice(DuplicateKey{Key: key, Line: k.Line, First: line})
+			}
+			continue
+		case twice:
 			r.fault(k, "the key %q stands twice in one mapping, first on line %d", key, line)
 			continue
 		}

@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,6 +57,15 @@ func fakeServe(ctx context.Context) error {
 		_, _ = io.WriteString(w, ticket[20:])
 	})}
 	context.AfterFunc(ctx, func() { server.Close() })
+	if i := slices.Index(os.Args, "--pprof"); i > 0 {
+		profiles, err := net.Listen("tcp", os.Args[i+1])
+		if err != nil {
+			return err
+		}
+		go http.Serve(profiles, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, "goroutine profile: total %d\n", runtime.NumGoroutine())
+		}))
+	}
 	fmt.Println("http://" + listener.Addr().String())
 	if err := server.Serve(listener); err != http.ErrServerClosed {
 		return err

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/anvil-sim/anvil/provider"
 )
 
 // muxPart serves each file that is named by its place: /0 is the first. It is
@@ -124,6 +126,17 @@ func lineID(line []byte) []byte {
 	return rest[:max(end, 0)]
 }
 
+// readRequest is what the simulator asks a provider for the read that the targets
+// serve: the limit of a pipe is measured with the same lines.
+func readRequest() *provider.Request {
+	resource := "ticket"
+	return &provider.Request{
+		RequestID: "r1", CapabilityID: "helpdesk", OperationID: "helpdesk.tickets.get", ToolName: "helpdesk_tickets_get",
+		Kind: provider.KindRead, Action: "get", Resource: &resource, Method: "GET", PathTemplate: "/v1/tickets/{id}",
+		Params: provider.Params{Path: provider.Object{{Name: "id", Value: []byte(`"T-1"`)}}},
+	}
+}
+
 // pipe measures round trips over the pipes of a provider process with a number
 // of requests under way.
 func pipe(ctx context.Context, command []string, under int, length time.Duration) (r result, err error) {
@@ -147,10 +160,11 @@ func pipe(ctx context.Context, command []string, under int, length time.Duration
 	if line, err := answers.ReadSlice('\n'); err != nil {
 		return r, fmt.Errorf("initialize: %w, answered %q", err, line)
 	}
+	params := readRequest().AppendJSON(nil)
 	sent := make([]time.Time, under)
 	send := func(i int) error {
 		sent[i] = time.Now()
-		_, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"invoke","params":{"operationId":"helpdesk.tickets.get","params":{"path":{"id":"T-1"},"query":{},"header":{},"cookie":{}}}}`+"\n", i)
+		_, err := in.Write(provider.AppendRequest(nil, uint64(i), provider.MethodInvoke, params))
 		return err
 	}
 	for i := range under {

@@ -74,6 +74,7 @@ func load(ctx context.Context, target string, body []byte, conns int, length tim
 			return result{}, err
 		}
 		defer clients[i].conn.Close()
+		clients[i].times = make([]time.Duration, 0, 1<<16)
 	}
 	if slow != "" {
 		hold, err := hold(ctx, u.Host, slow)
@@ -145,7 +146,7 @@ func dial(ctx context.Context, host string, request []byte) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), request: request, times: make([]time.Duration, 0, 1<<16)}
+	c := &client{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), request: request}
 	if _, err := c.once(); err != nil { // the connection stands before the clock runs
 		conn.Close()
 		return nil, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -41,6 +40,8 @@ func soakRun(ctx context.Context, args []string, out io.Writer, stderr *os.File)
 	flags.DurationVar(&s.length, "for", time.Hour, "length of the run")
 	flags.DurationVar(&s.period, "period", 30*time.Second, "time between resets")
 	flags.IntVar(&s.clients, "clients", 64, "clients, half of them on each server")
+	mixed := flags.Bool("mix", false, "calls at random to a fixture database, a provider process, a recorder and a replay, which are all started anew every period")
+	seed := flags.Uint64("seed", 1, "what the calls of --mix follow from")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,6 +58,9 @@ func soakRun(ctx context.Context, args []string, out io.Writer, stderr *os.File)
 	}
 	if s.self, err = os.Executable(); err != nil {
 		return err
+	}
+	if *mixed {
+		return newMix(s, *seed).run(ctx, out)
 	}
 	return s.run(ctx, out)
 }
@@ -99,7 +103,9 @@ func (s *soak) run(ctx context.Context, out io.Writer) error {
 		if err := post(ctx, state.url+"/__anvil/reset"); err != nil && ctx.Err() == nil {
 			return err
 		}
-		piped.close()
+		if err := piped.end(); err != nil {
+			return err
+		}
 		if piped, err = s.startPiped(ctx, contract); err != nil {
 			return err
 		}
@@ -203,61 +209,76 @@ func post(ctx context.Context, url string) error {
 type soakCall struct {
 	method, path, body string
 	statuses           []int
+	tenant, key        string // "": none
 }
 
 // stateCalls are made to the tickets of writeFixtures.
 func stateCalls() []soakCall {
 	return []soakCall{
-		{"GET", "/ticket/T-1", "", []int{200, 404}},
-		{"GET", "/ticket?status=open&limit=20", "", []int{200}},
-		{"POST", "/ticket", `{"subject":"soak N","status":"open","priority":1,"urgent":0,"created_at":"2026-01-01T00:00:00Z"}`, []int{201}},
-		{"PATCH", "/ticket/T-N", `{"status":"closed"}`, []int{200, 404}},
-		{"GET", "/ticket/T-N", "", []int{200, 404}},
-		{"DELETE", "/ticket/T-N", "", []int{200, 204, 404}},
-		{"POST", "/ticket", `{"subject":`, []int{400}},
-		{"GET", "/nowhere/N", "", []int{404}},
+		{"GET", "/ticket/T-1", "", []int{200, 404}, "", ""},
+		{"GET", "/ticket?status=open&limit=20", "", []int{200}, "", ""},
+		{"POST", "/ticket", `{"subject":"soak N","status":"open","priority":1,"urgent":0,"created_at":"2026-01-01T00:00:00Z"}`, []int{201}, "", ""},
+		{"PATCH", "/ticket/T-N", `{"status":"closed"}`, []int{200, 404}, "", ""},
+		{"GET", "/ticket/T-N", "", []int{200, 404}, "", ""},
+		{"DELETE", "/ticket/T-N", "", []int{200, 204, 404}, "", ""},
+		{"POST", "/ticket", `{"subject":`, []int{400}, "", ""},
+		{"GET", "/nowhere/N", "", []int{404}, "", ""},
 	}
 }
 
 // pipedCalls are made to contract.yaml.
 func pipedCalls() []soakCall {
 	return []soakCall{
-		{"GET", "/v1/tickets/T-N", "", []int{200}},
-		{"POST", "/v1/tickets", `{"subject":"soak N"}`, []int{201}},
-		{"GET", "/v1/nowhere", "", []int{404}},
+		{"GET", "/v1/tickets/T-N", "", []int{200}, "", ""},
+		{"POST", "/v1/tickets", `{"subject":"soak N"}`, []int{201}, "", ""},
+		{"GET", "/v1/nowhere", "", []int{404}, "", ""},
 	}
 }
 
-// client makes calls until ctx ends. No connection, or 503 from a server that
-// ends, is a refusal; any other status that is not expected is wrong.
+// client makes calls until ctx ends.
 func (s *soak) client(ctx context.Context, start int, url func() string, calls []soakCall) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	for n := start; ctx.Err() == nil; n++ {
-		c := calls[n%len(calls)]
-		number := strconv.Itoa(n % 997)
-		request, err := http.NewRequestWithContext(ctx, c.method, url()+strings.ReplaceAll(c.path, "N", number),
-			bytes.NewReader([]byte(strings.ReplaceAll(c.body, "N", number))))
-		if err != nil {
-			s.miss(err.Error())
-			return
+		s.call(ctx, transport, url(), calls[n%len(calls)].numbered(n%997))
+	}
+}
+
+// numbered puts the number in.
+func (c soakCall) numbered(n int) soakCall {
+	number := strconv.Itoa(n)
+	c.path, c.body = strings.ReplaceAll(c.path, "N", number), strings.ReplaceAll(c.body, "N", number)
+	return c
+}
+
+// call makes one call. No connection, or 503 from a server that ends, is a refusal;
+// any other status that is not expected is wrong.
+func (s *soak) call(ctx context.Context, transport http.RoundTripper, url string, c soakCall) {
+	request, err := http.NewRequestWithContext(ctx, c.method, url+c.path, strings.NewReader(c.body))
+	if err != nil {
+		s.miss(err.Error())
+		return
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for name, value := range map[string]string{"X-Anvil-Tenant": c.tenant, "Idempotency-Key": c.key} {
+		if value != "" {
+			request.Header.Set(name, value)
 		}
-		request.Header.Set("Content-Type", "application/json")
-		response, err := transport.RoundTrip(request)
-		if err != nil {
-			s.refused.Add(1)
-			wait(ctx, 5*time.Millisecond) // a server is on its way
-			continue
-		}
-		_, _ = io.Copy(io.Discard, response.Body) // counted by its status
-		response.Body.Close()
-		s.calls.Add(1)
-		switch {
-		case response.StatusCode == http.StatusServiceUnavailable:
-			s.refused.Add(1)
-		case !slices.Contains(c.statuses, response.StatusCode):
-			s.miss(fmt.Sprintf("%s %s: status %d, want %v", c.method, request.URL, response.StatusCode, c.statuses))
-		}
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		s.refused.Add(1)
+		wait(ctx, 5*time.Millisecond) // a server is on its way
+		return
+	}
+	answer, _ := io.ReadAll(response.Body) // counted by its status
+	response.Body.Close()
+	s.calls.Add(1)
+	switch {
+	case response.StatusCode == http.StatusServiceUnavailable:
+		s.refused.Add(1)
+	case !slices.Contains(c.statuses, response.StatusCode):
+		s.miss(fmt.Sprintf("%s %s: status %d, want %v: %.200s", c.method, request.URL, response.StatusCode, c.statuses, answer))
 	}
 }
 

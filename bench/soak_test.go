@@ -55,7 +55,7 @@ func TestSoakClient(t *testing.T) {
 	}))
 	defer server.Close()
 	s := &soak{}
-	s.client(ctx, 7, func() string { return server.URL }, []soakCall{{"POST", "/N", "n N", []int{200}}})
+	s.client(ctx, 7, func() string { return server.URL }, []soakCall{{"POST", "/N", "n N", []int{200}, "", ""}})
 	if got := strings.Join(paths[:3], ", "); got != "POST /7 n 7, POST /8 n 8, POST /9 n 9" {
 		t.Errorf("calls %s", got)
 	}

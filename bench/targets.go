@@ -161,7 +161,7 @@ func writeFixtures(file string) (err error) {
 // fetch reads what a target answers, to the content of a file if one is given;
 // anything but success is an error.
 func fetch(ctx context.Context, url, file string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // the machine may be busy
 	defer cancel()
 	method, body := http.MethodGet, []byte(nil)
 	if file != "" {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func (d *digester) digest(op *api.Value) string {
 	visit(names)
 	h := sha256.New()
 	h.Write([]byte(canon.Digest(op)))
-	for _, name := range sortedKeys(reached) {
+	for _, name := range slices.Sorted(maps.Keys(reached)) {
 		h.Write([]byte("\n" + name + " " + d.schema(name)))
 	}
 	return hex.EncodeToString(h.Sum(nil))

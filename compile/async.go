@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,7 +76,7 @@ func (o *operation) statedAsync(c *compiler, t *api.Value, byKey map[string]*ope
 	}
 	name := t.Get("status_operation").Text()
 	if byKey[name] == nil {
-		return fmt.Errorf("%s.status_operation: %w", where, unknown("operation", name, sortedKeys(byKey)))
+		return fmt.Errorf("%s.status_operation: %w", where, unknown("operation", name, slices.Sorted(maps.Keys(byKey))))
 	}
 	o.async = &async{
 		status: byKey[name], jobField: t.Get("job_id_field").Text(), param: t.Get("status_param").Text(), stateField: t.Get("state_field").Text(),

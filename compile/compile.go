@@ -9,7 +9,6 @@ package compile
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
@@ -314,13 +313,4 @@ func (c *compiler) capabilities() {
 			o.capability = c.service + "." + w
 		}
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

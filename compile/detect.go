@@ -4,7 +4,12 @@ import (
 	"bytes"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/compile/api"
 )
+
+// Foreign says what a text is that is neither a contract nor a description, as
+// "a WSDL description"; "" when nothing tells.
+func Foreign(text []byte) string { return api.Foreign(text) }
 
 // Document compiles a description in memory: what serve does with a file that is
 // no contract. Data is what the file holds, when it was read already; nil reads

@@ -92,6 +92,7 @@ func (c *compiler) serviceValue(sources []*api.File, entry string) *api.Value {
 		servers = append(servers, v.object())
 	}
 	b.set("servers", servers)
+	b.set("records", air.RecordsDeclared)
 	return b.object()
 }
 

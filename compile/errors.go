@@ -96,11 +96,14 @@ var nameCodes = []struct{ word, code string }{
 	{"not_found", "not_found"}, {"no_such", "not_found"}, {"unknown_error", "unknown_upstream_error"},
 	{"rate", "rate_limited"}, {"too_many_requests", "rate_limited"}, {"timeout", "upstream_timeout"}, {"timed_out", "upstream_timeout"},
 	{"unavailable", "upstream_unavailable"}, {"internal", "unknown_upstream_error"}, {"fatal", "unknown_upstream_error"},
-	{"method_not_allowed", "unsupported_operation"}, {"not_authed", "auth_required"}, {"invalid_auth", "auth_required"},
+	{"method_not_allowed", "unsupported_operation"}, {"not_supported", "unsupported_operation"}, {"not_implemented", "unsupported_operation"},
+	{"paid_only", "policy_denied"}, {"payment_required", "policy_denied"}, {"compliance", "policy_denied"},
+	{"not_authed", "auth_required"}, {"login_required", "auth_required"}, {"invalid_auth", "auth_required"},
 	{"unauthorized", "auth_required"}, {"token", "auth_required"}, {"account_inactive", "auth_required"},
 	{"_scope", "permission_denied"}, {"not_allowed", "permission_denied"}, {"forbidden", "permission_denied"}, {"denied", "permission_denied"},
 	{"permission", "permission_denied"}, {"restricted", "permission_denied"}, {"not_in_", "permission_denied"}, {"cant_", "permission_denied"},
 	{"not_authorized", "permission_denied"}, {"_admin", "permission_denied"}, {"not_own", "permission_denied"},
+	{"user_is_bot", "permission_denied"}, {"not_visible", "permission_denied"},
 	{"already", "conflict"}, {"conflict", "conflict"}, {"taken", "conflict"}, {"exists", "conflict"}, {"is_archived", "conflict"}, {"precondition", "conflict"},
 }
 

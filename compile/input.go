@@ -250,6 +250,9 @@ func (c *compiler) fields(o *operation, schema *api.Value, keys map[string]bool)
 		}
 		f.set("required", required[m.Key] && !s.Get("readOnly").True())
 		f.set("schema", c.plain(s))
+		if style := o.body.Styles[m.Key]; style == "deepObject" && bodyRank(o.body.Type) == 2 {
+			f.set("style", style)
+		}
 		list = append(list, f.object())
 	}
 	return list

@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -193,7 +194,7 @@ func (c *shapeChecker) check(v *api.Value, s *keyShape, at string) {
 		shape := s.elem
 		if s.keys != nil {
 			if shape = s.keys[m.Key]; shape == nil {
-				c.fault(inner, "an unknown key, want one of %s%s", strings.Join(sortedKeys(s.keys), ", "), didYouMean(m.Key, sortedKeys(s.keys)))
+				c.fault(inner, "an unknown key, want one of %s%s", strings.Join(slices.Sorted(maps.Keys(s.keys)), ", "), didYouMean(m.Key, slices.Sorted(maps.Keys(s.keys))))
 				continue
 			}
 		}

@@ -208,13 +208,19 @@ func (c *compiler) continuation(o *operation, p *paging, pos *input, next *found
 		}
 		return
 	}
-	if p.style == "page" {
+	switch m := nextText.FindStringSubmatch(pos.text); {
+	case p.style == "page":
 		p.block_ = c.blockOf(o.output)
+	case p.style == "cursor" && m != nil && c.schemas.typ(o.output) != "array":
+		p.next = m[2] + "." + m[1]
+		c.note(o, api.Info, "paging/next_from_text", "the response declares no continuation; the text of %q says that it is %s", pos.name, p.next)
 	}
 }
 
 var (
-	saysPage    = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
+	saysPage = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
+	// "a `next_cursor` attribute returned by a previous request's `response_metadata`"
+	nextText    = regexp.MustCompile(`\x60(\w*next\w*)\x60 (?:attribute|field|property|value|key)\b[^.\x60]{0,80}\x60(\w+)\x60`)
 	saysToken   = regexp.MustCompile(`(?i)\btoken\b`)
 	defaultText = regexp.MustCompile(`(?i)\bdefaults?(?: is| value is| to|:| of)? *[:=]? *\x60?(\d{1,6})\b`)
 	maximumText = regexp.MustCompile(`(?i)(?:\bmax(?:imum)?(?: is| of|:)? *[:=]? *\x60?|\bmaximum(?: \w+){1,3} is +\x60?|\bno more than |\bup to (?:a maximum of )?|\b(?:must be |value )?between 1 and |\b1 ?(?:to|-|–) ?)(\d{1,6})\b`)

@@ -45,30 +45,9 @@ func (s schemas) deref(v *api.Value) *api.Value {
 	return v
 }
 
-// typ is the type of a schema, guessed from its keywords when it states none.
-func (s schemas) typ(v *api.Value) string {
-	v = s.deref(v)
-	if t := api.OwnType(v); t != "" {
-		return t
-	}
-	for _, part := range v.Get("allOf").Elems() {
-		if t := s.shallowType(part); t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-func (s schemas) shallowType(v *api.Value) string {
-	v = s.deref(v)
-	switch {
-	case v.Get("type").Is(canon.String):
-		return v.Get("type").Text()
-	case v.Get("properties") != nil:
-		return "object"
-	}
-	return ""
-}
+// typ is the type of a schema, guessed from its keywords and the parts of its
+// allOf when it states none.
+func (s schemas) typ(v *api.Value) string { return api.GuessType(v, s.deref, "allOf") }
 
 // maxParts is how deep allOf is followed in allOf.
 const maxParts = 8

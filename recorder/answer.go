@@ -26,7 +26,7 @@ func (p *Proxy) answer(w http.ResponseWriter, req *http.Request, x *exchange, re
 		h.Del("Content-Encoding")
 		h.Del("Content-Length")
 	}
-	setHeader(w.Header(), spelled(h, x.respNames), resp)
+	setHeader(w.Header(), spelled(h, x.respNames), resp, req)
 	declared := resp.ContentLength
 	if req.Method == http.MethodHead || declared == 0 || bodyless(resp.StatusCode) {
 		if !p.whole(x, resp, nil) {
@@ -66,8 +66,10 @@ func bodyless(status int) bool {
 	return status == http.StatusNoContent || status == http.StatusNotModified || status < 200
 }
 
-// setHeader makes the answer's header the target's, nothing added.
-func setHeader(to, from http.Header, resp *http.Response) {
+// setHeader makes the answer's header the target's, nothing added. HTTP/1.1 has
+// trailers behind chunks alone: there an answer with one goes without its length,
+// which HTTP/2 has beside it.
+func setHeader(to, from http.Header, resp *http.Response, req *http.Request) {
 	for name, values := range from {
 		to[name] = values
 	}
@@ -78,6 +80,9 @@ func setHeader(to, from http.Header, resp *http.Response) {
 	}
 	for name := range resp.Trailer {
 		to.Add("Trailer", name)
+	}
+	if len(resp.Trailer) > 0 && req.ProtoMajor == 1 && req.ProtoMinor > 0 && req.Method != http.MethodHead {
+		to.Del("Content-Length")
 	}
 }
 

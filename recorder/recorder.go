@@ -196,7 +196,7 @@ func (x *exchange) write() error {
 	req, err := r.store("request", x.header, x.body, x.trailer)
 	defer req.close()
 	if err != nil {
-		return fmt.Errorf("%s %s is not on the tape: %w", x.method, it.Request.URL, err)
+		return missing(it, err)
 	}
 	it.Request.Header, it.Request.Body, it.Request.Notes = req.header, req.body, req.notes
 	it.Request.Names = x.names
@@ -205,12 +205,20 @@ func (x *exchange) write() error {
 	resp, err := x.answer(it)
 	defer resp.close()
 	if err != nil {
-		return fmt.Errorf("%s %s is not on the tape: %w", x.method, it.Request.URL, err)
+		return missing(it, err)
 	}
 	if found = append(found, resp.found...); len(found) > 0 {
 		return &RefusedError{x.method, it.Request.URL, found}
 	}
-	return r.tape.Write(it)
+	if err := r.tape.Write(it); err != nil {
+		return missing(it, err)
+	}
+	return nil
+}
+
+// missing names the exchange that an error kept from the tape.
+func missing(it *vcr.Interaction, err error) error {
+	return fmt.Errorf("%s %s is not on the tape: %w", it.Request.Method, it.Request.URL, err)
 }
 
 func (x *exchange) answer(it *vcr.Interaction) (*stored, error) {

@@ -548,3 +548,44 @@ func TestInformationalAndTrailers(t *testing.T) {
 		t.Errorf("no trailer of the request:\n%s", data)
 	}
 }
+
+// HTTP/2 has trailers beside a length. A client of HTTP/1.1 gets them too.
+func TestTrailerBesideALength(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Trailer", "X-Checksum")
+		w.Header().Set("Content-Length", "4")
+		fmt.Fprint(w, "body")
+		w.Header().Set("X-Checksum", "abc")
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	path := filepath.Join(t.TempDir(), "tape.yaml")
+	rec := open(t, path, nil)
+	base, _ := proxy(t, rec, srv.URL, ProxyOptions{TLS: &tls.Config{RootCAs: srv.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}})
+	got := get(t, rawClient(t), "GET", base+"/", "", "")
+	if want := (http.Header{"X-Checksum": {"abc"}}); got.Body != "body" || !cmp.Equal(got.Trailer, want) {
+		t.Errorf("got %+v", got)
+	}
+	closed(t, rec)
+	for _, it := range load(t, path) {
+		if got := it.Response.Headers.Get("Content-Length"); got != "4" {
+			t.Errorf("the tape has the length %q, want the target's", got)
+		}
+	}
+}
+
+func TestUnwrittenExchangeIsNamed(t *testing.T) {
+	srv := httptest.NewServer(api(t))
+	defer srv.Close()
+	var said error
+	rec := open(t, filepath.Join(t.TempDir(), "tape.yaml"), &Options{Warn: func(err error) { said = err }})
+	base, _ := proxy(t, rec, srv.URL, ProxyOptions{})
+	closed(t, rec) // as a tape that takes no more
+	if got := get(t, rawClient(t), "GET", base+"/plain", "", ""); got.Status != 200 {
+		t.Fatalf("%+v", got)
+	}
+	if want := "GET " + srv.URL + "/plain is not on the tape: "; said == nil || !strings.HasPrefix(said.Error(), want) {
+		t.Errorf("found %v, want an error that begins with %q", said, want)
+	}
+}

@@ -57,7 +57,7 @@ func (b *replayBody) reader() io.ReadCloser { return io.NopCloser(strings.NewRea
 func (p *Proxy) played(w http.ResponseWriter, req *http.Request, resp *http.Response) {
 	h := endToEnd(resp.Header)
 	p.toClient(h, "http://"+req.Host)
-	setHeader(w.Header(), h, resp)
+	setHeader(w.Header(), h, resp, req)
 	w.WriteHeader(resp.StatusCode)
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		_ = http.NewResponseController(w).Flush()

@@ -3,6 +3,8 @@ package recorder
 import (
 	"fmt"
 	"strings"
+
+	"github.com/anvil-sim/anvil/internal/plural"
 )
 
 // A Summary is what a recording came to.
@@ -61,7 +63,7 @@ func (r *Recorder) Summary() Summary {
 // String is the summary in a few lines.
 func (s Summary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d calls, %d on the tape", s.Calls, s.Written)
+	fmt.Fprintf(&b, "%s, %d on the tape", plural.Of(s.Calls, "call"), s.Written)
 	for _, part := range []struct {
 		n    int
 		what string
@@ -70,14 +72,15 @@ func (s Summary) String() string {
 			fmt.Fprintf(&b, ", %d %s", part.n, part.what)
 		}
 	}
-	fmt.Fprintf(&b, "\n%d bytes sent, %d bytes received, %d redactions of %d secrets", s.RequestBytes, s.ResponseBytes, s.Redactions, s.Secrets)
+	fmt.Fprintf(&b, "\n%s sent, %s received, %s of %s", plural.Of(s.RequestBytes, "byte"), plural.Of(s.ResponseBytes, "byte"),
+		plural.Of(s.Redactions, "redaction"), plural.Of(s.Secrets, "secret"))
 	if s.Seen != nil || s.Unseen != nil {
 		fmt.Fprintf(&b, "\n%d of %d operations seen", len(s.Seen), len(s.Seen)+len(s.Unseen))
 		if len(s.Unseen) > 0 {
 			b.WriteString(", never: " + strings.Join(s.Unseen, ", "))
 		}
 		if s.Unknown > 0 {
-			fmt.Fprintf(&b, "\n%d calls belong to no operation of the contract", s.Unknown)
+			fmt.Fprintf(&b, "\n%s of no operation of the contract", plural.Of(s.Unknown, "call"))
 		}
 	}
 	return b.String()

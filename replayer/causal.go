@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/parallel"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
@@ -32,25 +33,53 @@ func (d *deck) findNeeds() {
 	if len(wanted) == 0 {
 		return
 	}
-	for i, c := range d.cards {
-		for _, v := range c.carried {
-			t := wanted[v]
-			if len(t.makers) > 0 {
-				c.needs = append(c.needs, need{v, t.makers[:len(t.makers):len(t.makers)]})
-			} else {
-				t.asked = true // the client knew it by itself
-			}
-		}
-		c.carried = nil
-		for _, it := range c.interactions() {
-			eachValue(it, func(v []byte) {
-				if t := wanted[string(v)]; t != nil && !t.asked && len(t.makers) < mostMakers &&
-					(len(t.makers) == 0 || t.makers[len(t.makers)-1] != i) {
-					t.makers = append(t.makers, i)
-				}
-			})
+	const window = 1024 // bounds what is held of their answers
+	for from := 0; from < len(d.cards); from += window {
+		cards := d.cards[from:min(len(d.cards), from+window)]
+		for i, found := range answered(cards, wanted) {
+			cards[i].follow(wanted, found)
 		}
 	}
+}
+
+// follow notes what a card needs, and what its answers make.
+func (c *card) follow(wanted map[string]*valueTrail, found []*valueTrail) {
+	for _, v := range c.carried {
+		t := wanted[v]
+		if len(t.makers) > 0 {
+			c.needs = append(c.needs, need{v, t.makers[:len(t.makers):len(t.makers)]})
+		} else {
+			t.asked = true // the client knew it by itself
+		}
+	}
+	c.carried = nil
+	for _, t := range found {
+		if t.open() && (len(t.makers) == 0 || t.makers[len(t.makers)-1] != c.pos) {
+			t.makers = append(t.makers, c.pos)
+		}
+	}
+}
+
+// answered are the wanted values of each card's answers, those that are followed
+// still.
+func answered(cards []*card, wanted map[string]*valueTrail) [][]*valueTrail {
+	found := make([][]*valueTrail, len(cards))
+	parallel.Each(len(cards), func() func(int) bool {
+		seen := map[*valueTrail]bool{}
+		return func(i int) bool {
+			clear(seen)
+			for _, it := range cards[i].interactions() {
+				eachValue(it, func(v []byte) {
+					if t := wanted[string(v)]; t != nil && t.open() && !seen[t] {
+						seen[t] = true
+						found[i] = append(found[i], t)
+					}
+				})
+			}
+			return true
+		}
+	})
+	return found
 }
 
 // A valueTrail is where a value was seen so far.
@@ -58,6 +87,9 @@ type valueTrail struct {
 	asked  bool  // a request carried it before any answer did
 	makers []int // answers that carry it
 }
+
+// open reports whether a further answer that carries the value counts.
+func (t *valueTrail) open() bool { return !t.asked && len(t.makers) < mostMakers }
 
 // carriedValues are the values of a request that name something, each once.
 func carriedValues(a *asked) []string {
@@ -88,10 +120,27 @@ func carriedValues(a *asked) []string {
 }
 
 func unquoted(value string) string {
+	if inner, ok := plainString(value); ok {
+		return inner
+	}
 	if len(value) > 1 && value[0] == '"' && canon.Valid([]byte(value)) {
 		return canon.Unquote([]byte(value))
 	}
 	return value
+}
+
+// plainString is what a JSON string of printable ASCII without escapes stands for.
+func plainString(value string) (string, bool) {
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+		return "", false
+	}
+	inner := value[1 : len(value)-1]
+	for i := range len(inner) {
+		if c := inner[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return "", false
+		}
+	}
+	return inner, true
 }
 
 const longestName = 256

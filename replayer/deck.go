@@ -32,6 +32,7 @@ type card struct {
 	pages *chain // the joined pages that stand behind it, nil for a single answer
 	pos   int    // in the deck
 	key   matchKey
+	group string // requests of different groups are never equal
 	idem  string // recorded idempotency key
 	needs []need // what has to be answered before, in causal order
 
@@ -43,7 +44,8 @@ type card struct {
 // A stack is the cards that answer equal requests.
 type stack struct {
 	cards []*card
-	given int // how many were given
+	given int      // how many were given
+	first [1]*card // the room of cards: most stacks hold one
 }
 
 // A keyedCall is a request with its idempotency key.
@@ -76,21 +78,34 @@ func newDeck(o *Options, read func(*card) *asked) (*deck, error) {
 
 // add puts a card at the end; a is its request, which is not kept.
 func (d *deck) add(c *card, a *asked) {
-	c.pos, c.key, c.idem = len(d.cards), a.matchKey(d.rules), a.key
+	d.label(c, a)
+	d.put(c)
+}
+
+// label notes on a card how its request is found. Several cards may be labelled at
+// once.
+func (d *deck) label(c *card, a *asked) {
+	c.key, c.group, c.idem = a.matchKey(d.rules), a.group, a.key
 	if c.pages != nil && c.pages.head != nil {
 		c.key[0] ^= 0xFF // no request that begins a query may find it
 	}
 	if d.order == OrderCausal {
 		c.carried = carriedValues(a)
 	}
+}
+
+// put puts a labelled card at the end.
+func (d *deck) put(c *card) {
+	c.pos = len(d.cards)
 	d.cards = append(d.cards, c)
 	s := d.byKey[c.key]
 	if s == nil {
 		s = &stack{}
+		s.cards = s.first[:0]
 		d.byKey[c.key] = s
 	}
 	s.cards = append(s.cards, c)
-	d.byGroup[a.group] = append(d.byGroup[a.group], c)
+	d.byGroup[c.group] = append(d.byGroup[c.group], c)
 }
 
 // take finds the answer of a request. The error is a *Miss.

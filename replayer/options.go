@@ -233,6 +233,11 @@ func (r *rules) keeps(op string, f *field) bool {
 	return kept
 }
 
+// readsHeaders reports whether a header or cookie can take part in a match.
+func (r *rules) readsHeaders() bool {
+	return slices.ContainsFunc(r.match, func(m rule) bool { return m.class == "header" || m.class == "cookie" })
+}
+
 func (r *rule) covers(op string, f *field) bool {
 	if r.class != f.class || r.op != "" && !glob(r.op, op) {
 		return false

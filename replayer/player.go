@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/anvil-sim/anvil/internal/parallel"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
@@ -34,21 +35,47 @@ func newPlayer(tapes []*tape.Tape, o *Options, hosts bool) (*Player, error) {
 			}
 		}
 	}
-	var room []field
+	count := 0
+	for _, t := range tapes {
+		count += len(t.Interactions)
+	}
+	cards := make([]card, 0, count)
 	for _, t := range tapes {
 		for _, it := range t.Interactions {
 			if !it.HTTP() {
 				return nil, fmt.Errorf("%s: a %s holds what a provider was asked and no HTTP; answer from it with 'anvil-sim provider cassette'", t.Name, t.Format)
 			}
-			a := readInto(room, &it.Request, hosts)
-			room = a.fields
-			d.add(&card{it: it}, a)
+			cards = append(cards, card{it: it})
 		}
+	}
+	p.label(cards)
+	d.byKey = make(map[matchKey]*stack, len(cards))
+	for i := range cards {
+		d.put(&cards[i])
 	}
 	if d.order == OrderCausal {
 		d.findNeeds()
 	}
 	return p, nil
+}
+
+// label notes on the cards how their requests are found, a block of them after the
+// other.
+func (p *Player) label(cards []card) {
+	const block = 64
+	headers := p.deck.rules.readsHeaders()
+	parallel.Each((len(cards)+block-1)/block, func() func(int) bool {
+		var room []field
+		return func(i int) bool {
+			for k := range cards[i*block : min(len(cards), (i+1)*block)] {
+				c := &cards[i*block+k]
+				a := readInto(room, &c.it.Request, p.hosts, headers)
+				room = a.fields
+				p.deck.label(c, a)
+			}
+			return true
+		}
+	})
 }
 
 // Answer finds the recorded answer of a request. The error is a *[Miss]. The

@@ -3,9 +3,7 @@ package replayer
 import (
 	"bufio"
 	"bytes"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -235,5 +233,3 @@ func oneLine(s string) string {
 		return r
 	}, s)
 }
-
-func sortedKeys(h http.Header) []string { return slices.Sorted(maps.Keys(h)) }

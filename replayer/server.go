@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -276,7 +278,7 @@ func (c *serverConn) plain(status int, missed, code, message string, miss *Miss,
 // fromHTTP is a header of net/http as a tape has it, names sorted.
 func fromHTTP(h http.Header) tape.Header {
 	var out tape.Header
-	for _, name := range sortedKeys(h) {
+	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, v := range h[name] {
 			out = append(out, tape.Field{Name: name, Value: v})
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,10 +18,11 @@ import (
 
 // readRequest brings an HTTP request into comparable form without a contract.
 // withHost compares the host by default.
-func readRequest(r *tape.Request, withHost bool) *asked { return readInto(nil, r, withHost) }
+func readRequest(r *tape.Request, withHost bool) *asked { return readInto(nil, r, withHost, true) }
 
-// readInto is readRequest with the room of fields that nobody needs any more.
-func readInto(room []field, r *tape.Request, withHost bool) *asked {
+// readInto is readRequest with the room of fields that nobody needs any more, and
+// without headers and cookies when no rule asks for them.
+func readInto(room []field, r *tape.Request, withHost, headers bool) *asked {
 	if room == nil {
 		room = make([]field, 0, 16)
 	}
@@ -31,7 +33,9 @@ func readInto(room []field, r *tape.Request, withHost bool) *asked {
 	for _, p := range parseQuery(query) {
 		a.add("query", p.name, list(p.values))
 	}
-	a.headers(r.Header)
+	if headers {
+		a.headers(r.Header)
+	}
 	if a.key != "" {
 		a.text("key", "", a.key)
 	}
@@ -232,22 +236,43 @@ type pair struct {
 // parseQuery reads form text; a bad escape stands for itself.
 func parseQuery(query string) []pair {
 	var pairs []pair
-	at := map[string]int{}
+	var at map[string]int // of the names, once there are many
 	for part := range strings.SplitSeq(query, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
 		name, value = unescapeForm(name), unescapeForm(value)
-		i, ok := at[name]
-		if !ok {
+		i := -1
+		if at == nil {
+			i = slices.IndexFunc(pairs, func(p pair) bool { return p.name == name })
+		} else if found, ok := at[name]; ok {
+			i = found
+		}
+		if i < 0 {
 			i = len(pairs)
-			at[name] = i
 			pairs = append(pairs, pair{name: name})
+			at = placed(at, pairs)
 		}
 		pairs[i].values = append(pairs[i].values, value)
 	}
 	return pairs
+}
+
+// placed notes where the last name stands; few names are found faster without.
+func placed(at map[string]int, pairs []pair) map[string]int {
+	const few = 8
+	switch {
+	case len(pairs) < few:
+		return nil
+	case at == nil:
+		at = make(map[string]int, 2*few)
+		for i, p := range pairs {
+			at[p.name] = i
+		}
+	}
+	at[pairs[len(pairs)-1].name] = len(pairs) - 1
+	return at
 }
 
 func unescapeForm(s string) string { return unescape(s, true) }

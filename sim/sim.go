@@ -206,7 +206,7 @@ func (s *Simulator) Reset(seed uint32) {
 	s.opts.Seed = seed
 	s.calls.Store(0)
 	s.ledger = newLedger()
-	s.store = newStore(s.operations, seed)
+	s.store = newStore(s.operations, seed, s.doc.Service.Records == air.RecordsDeclared)
 }
 
 func (s *Simulator) state() (*ledger, *store) {

@@ -23,11 +23,16 @@ type store struct {
 	rng    *synth.Rng
 	tables map[string]*table
 	first  string // the first resource: the table of operations that name none
+	// declared is true when of a record only what a schema declares is shown.
+	declared bool
 }
 
 type table struct {
 	rows []*row
 	byID map[string]*row
+	// shown are the records by what their ids are shown as; nil where all are
+	// shown as they are.
+	shown map[string]*row
 }
 
 // A row is one record: the stored fields, and the bodies that were made of it.
@@ -43,8 +48,8 @@ type madeBody struct {
 	text      Raw
 }
 
-func newStore(ops []*Operation, seed uint32) *store {
-	st := &store{seed: seed, rng: synth.NewRng(seed), tables: map[string]*table{}}
+func newStore(ops []*Operation, seed uint32, declared bool) *store {
+	st := &store{seed: seed, rng: synth.NewRng(seed), tables: map[string]*table{}, declared: declared}
 	var resources []string
 	for _, o := range ops {
 		resources = append(resources, o.ResourceNoun())
@@ -52,6 +57,9 @@ func newStore(ops []*Operation, seed uint32) *store {
 	slices.SortFunc(resources, canon.CompareUTF16)
 	for _, r := range slices.Compact(resources) {
 		t := &table{byID: map[string]*row{}}
+		if declared {
+			t.shown = map[string]*row{}
+		}
 		st.tables[r] = t
 		for range fixturesPerResource {
 			id := r + "_" + st.rng.Token(6)
@@ -70,6 +78,9 @@ func (t *table) put(id string, fields Input) *row {
 		r = &row{id: id}
 		t.byID[id] = r
 		t.rows = append(t.rows, r)
+		if t.shown != nil {
+			t.show(r)
+		}
 	}
 	r.fields, r.bodies = fields, nil
 	return r
@@ -163,6 +174,12 @@ func (st *store) mutate(c *Call, t *table) (*row, *Result) {
 	case "delete", "cancel":
 		return st.cancel(c, t)
 	}
+	if val := c.Input.Get("id"); st.declared && present(val) && val[0] != '{' && val[0] != '[' {
+		id = plainText(val)
+	}
+	if r := t.find(id); r != nil {
+		id = r.id
+	}
 	if id == "" {
 		prefix := c.Op.Resource
 		if prefix == "" {
@@ -185,7 +202,7 @@ func (st *store) cancel(c *Call, t *table) (*row, *Result) {
 	var r *row
 	switch {
 	case present(val):
-		r = t.byID[plainText(val)]
+		r = t.find(plainText(val))
 	case len(t.rows) > 0:
 		r = t.rows[0]
 	}
@@ -221,15 +238,23 @@ func (st *store) body(o *Operation, r *row) Raw {
 
 func (st *store) compose(o *Operation, r *row) Raw {
 	shape := synth.Body(o.item(), st.seed, o.ID+":"+r.id)
-	if shape.Kind() != canon.Object {
+	switch {
+	case shape.Kind() == canon.Object:
+	case st.declared && shape != nil && !shape.Is(canon.Null):
+		return shape.AppendJSON(nil) // a text or a list, say, has no place for a record
+	default:
 		return r.fields.AppendJSON(nil)
 	}
 	body := make(Input, 0, len(shape.Members())+len(r.fields))
 	for _, m := range shape.Members() {
 		body.Set(m.Key, m.Value.AppendJSON(nil))
 	}
-	for _, f := range r.fields {
-		body.Set(f.Key, f.Value)
+	if st.declared {
+		declaredFields(&body, o.item(), r)
+	} else {
+		for _, f := range r.fields {
+			body.Set(f.Key, f.Value)
+		}
 	}
 	size := len("{}")
 	for _, a := range body {

@@ -16,6 +16,9 @@ type binding struct {
 	// the path names the parent by other columns: /users/{login}/repos, or by
 	// several parameters: /repos/{owner}/{repo}/issues.
 	of []binding
+	// ref is the column that has col's value in the rows of a link that of finds; nil
+	// where col is a foreign key.
+	ref *column
 	// anywhere: the parameter stands in the query or the body, as RPC APIs have it.
 	anywhere bool
 }
@@ -49,7 +52,7 @@ func (c *column) unique() bool {
 func (b binding) filter(req *provider.Request) (filter, error) {
 	if len(b.of) > 0 {
 		parts, err := bindingFilters(b.of, req)
-		return filter{col: b.col, op: opVia, parts: parts}, err
+		return filter{col: b.col, op: opVia, parts: parts, ref: b.ref}, err
 	}
 	raw := b.sent(req)
 	if raw == nil {
@@ -87,7 +90,7 @@ func (b binding) one() bool {
 	if b.alt != nil && !b.alt.unique() {
 		return false
 	}
-	return len(b.of) == 0 || b.of[0].col.table.pinned(b.of)
+	return len(b.of) == 0 || b.ref == nil && b.of[0].col.table.pinned(b.of)
 }
 
 // pinned tells whether bindings name at most one row.

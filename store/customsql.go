@@ -141,6 +141,8 @@ type customResult struct {
 	rows    [][]driver.Value
 	changed int64
 	total   int64
+	scanned int64 // rows that full scans went over, as far as it is known
+	known   bool  // scanned is
 	from    position
 }
 
@@ -201,6 +203,7 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 	for i, v := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
+	c.raw.Scanned(s) // of a run that failed
 	rows, err := s.QueryContext(ctx, named)
 	if err != nil {
 		return ended(ctx, err)
@@ -209,6 +212,10 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 		if closeErr := rows.Close(); err == nil && closeErr != nil {
 			err = ended(ctx, closeErr)
 		}
+	}()
+	defer func() {
+		n, ok := c.raw.Scanned(s)
+		out.scanned, out.known = out.scanned+n, ok
 	}()
 	out.names, out.rows = rows.Columns(), nil
 	for {
@@ -256,6 +263,9 @@ func (g *target) customAnswer(req *provider.Request, r *customResult) (*provider
 	}
 	m := &metaWriter{canon.AppendString([]byte(`{"operation":`), g.table.name)}
 	m.text("by", "sql")
+	if r.known {
+		m.number("full_scan_rows", r.scanned)
+	}
 	m.number("rows", int64(len(page.ends)))
 	res := &provider.Response{OK: true, Meta: m.end()}
 	if req.Page != nil {

@@ -17,6 +17,14 @@ type engine interface {
 	// SaveTo writes a whole database of the connection, "main" or an attached one, to
 	// a new file.
 	SaveTo(file, schema string) error
+	// Visits tells whether [visits.Term] can stand in statements: it counts the rows
+	// that they look at.
+	Visits() bool
+	// Visited is that count since the last time.
+	Visited() int64
+	// Scanned is how many rows a statement stepped over in full scans since the last
+	// time; ok is false where that cannot be known.
+	Scanned(s stmt) (n int64, ok bool)
 	Close() error
 }
 

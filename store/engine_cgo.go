@@ -9,6 +9,7 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 
 	"github.com/anvil-sim/anvil/store/internal/dbfile"
+	"github.com/anvil-sim/anvil/store/internal/visits"
 )
 
 // openEngine opens a connection. The driver is used without database/sql: a
@@ -18,11 +19,29 @@ func openEngine(dsn string) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqliteConn{c.(*sqlite3.SQLiteConn)}, nil
+	raw := c.(*sqlite3.SQLiteConn)
+	return sqliteConn{raw, visits.Install(raw)}, nil
 }
 
 // A sqliteConn is a connection of the driver as an engine.
-type sqliteConn struct{ *sqlite3.SQLiteConn }
+type sqliteConn struct {
+	*sqlite3.SQLiteConn
+	visits *visits.Counter // nil where the driver's version allows none
+}
+
+// Visits implements engine.
+func (c sqliteConn) Visits() bool { return c.visits != nil }
+
+// Visited implements engine.
+func (c sqliteConn) Visited() int64 {
+	if c.visits == nil {
+		return 0
+	}
+	return c.visits.Take()
+}
+
+// Scanned implements engine.
+func (c sqliteConn) Scanned(s stmt) (int64, bool) { return visits.Scanned(s.(*sqlite3.SQLiteStmt)) }
 
 // Guard implements engine.
 func (c sqliteConn) Guard(on bool) {

@@ -182,6 +182,12 @@ func (db *DB) referenced(ctx context.Context, c *conn, w *change, fk foreignKey)
 // not found where there is no ticket 99. Without a foreign key nobody knows.
 func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 	for _, f := range parents {
+		if f.ref != nil { // the link has the foreign key
+			if err := db.orphan(ctx, c, f.parts); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, fk := range f.col.table.fks {
 			parent := db.schema.table(fk.parent)
 			if parent == nil || len(fk.cols) != 1 || fk.cols[0] != f.col {

@@ -35,7 +35,7 @@ func ExampleOpenSQL() {
 	// {"ArtistId":1,"Name":"AC/DC"}
 	// {"ArtistId":2,"Name":"Accept"}
 	// 3 in all; more: true
-	// {"table":"Artist","plan":["SCAN Artist"],"rows":2}
+	// {"table":"Artist","plan":["SCAN Artist"],"rows_scanned":3,"rows":2}
 }
 
 // Operations of any contract find their tables by name.

@@ -2,12 +2,15 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -143,6 +146,46 @@ func TestReadOnlyFolder(t *testing.T) {
 	want(t, db, call{id: "t.create"}, `{"id":1}`)
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("%v stand beside the fixture (%v)", entries, err)
+	}
+}
+
+// Many simulators use one fixture at once, each with writes of its own, and the same
+// calls leave the same state in each.
+func TestManyOnOneFixture(t *testing.T) {
+	path := makeFile(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a')")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	for i := range 16 {
+		group.Go(func() {
+			db, err := Open(context.Background(), path, &Options{SaveState: filepath.Join(dir, fmt.Sprint(i))})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n := range 5 {
+				if res := (call{id: "t.create", body: `{"v":"x"}`, n: n + 1}).do(t, db); show(res) != fmt.Sprintf(`{"id":%d,"v":"x"}`, n+2) {
+					t.Errorf("%d: %s", i, show(res))
+				}
+			}
+			closeDB(t, db)
+		})
+	}
+	group.Wait()
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the fixture was written (%v)", err)
+	}
+	first, err := os.ReadFile(filepath.Join(dir, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 16 {
+		if state, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(i))); err != nil || !bytes.Equal(state, first) {
+			t.Errorf("state %d is another one (%v)", i, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql/driver"
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/store/fixture"
@@ -21,7 +22,7 @@ const (
 	opPresent           // not NULL
 	opAll               // all of the parts
 	opAny               // any of the parts
-	opVia               // a foreign key to a parent that all of the parts find
+	opVia               // a foreign key to a parent, or what a link joins, that all of the parts find
 	opMatch             // the rowid is among those that a full-text index finds
 	opHolds             // a JSON array or object that has one of the values
 )
@@ -33,8 +34,9 @@ type filter struct {
 	vals  []driver.Value // of opEqual: none matches no row
 	null  bool           // opEqual: NULL matches too
 	parts []filter
-	index string // opMatch: the full-text table
-	param string // what asked for it, "" for the path
+	ref   *column // opVia: of the link, nil for a foreign key
+	index string  // opMatch: the full-text table
+	param string  // what asked for it, "" for the path
 }
 
 // comparisons are the operators that SQL spells with one sign.
@@ -72,13 +74,16 @@ func (f filter) term() (sql string, args []driver.Value) {
 func (f filter) via() (string, []driver.Value) {
 	where, args := joinTerms(f.parts, " AND ", "1")
 	p := f.parts[0].col.table
-	ref := p.key[0].name
+	ref := f.ref
 	for _, fk := range f.col.table.fks {
-		if refs := fk.targets(p); len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
-			ref = refs[0].name
+		if refs := fk.targets(p); f.ref == nil && len(fk.cols) == 1 && fk.cols[0] == f.col && len(refs) == 1 {
+			ref = refs[0]
 		}
 	}
-	return "t." + fixture.Quote(f.col.name) + " IN (SELECT t." + fixture.Quote(ref) + " FROM " + fixture.Quote(p.name) + " AS t WHERE " + where + ")", args
+	if ref == nil {
+		ref = p.key[0]
+	}
+	return "t." + fixture.Quote(f.col.name) + " IN (SELECT t." + fixture.Quote(ref.name) + " FROM " + fixture.Quote(p.name) + " AS t WHERE " + where + ")", args
 }
 
 func (f filter) equal() (sql string, args []driver.Value) {
@@ -116,6 +121,11 @@ func joinTerms(parts []filter, word, empty string) (string, []driver.Value) {
 	return b.String(), args
 }
 
+// elsewhere tells whether the filter asks other tables than its own.
+func (f filter) elsewhere() bool {
+	return f.op == opVia || slices.ContainsFunc(f.parts, filter.elsewhere)
+}
+
 // choices counts the values that the filter binds.
 func (f filter) choices() int {
 	n := len(f.vals)
@@ -135,6 +145,9 @@ func (f filter) appendKey(key []byte) []byte {
 	key = append(key, byte(f.op), byte(pos), byte(pos>>8), byte(n), byte(n>>8), byte(bit(f.null)), byte(len(f.parts)), byte(len(f.parts)>>8))
 	if f.op == opMatch {
 		key = appendKeyValue(key, f.index)
+	}
+	if f.ref != nil {
+		key = appendKeyValue(key, f.ref.table.name+"."+f.ref.name)
 	}
 	for _, v := range f.vals {
 		key = appendKeyValue(key, v)
@@ -171,6 +184,8 @@ func (f filter) label() string {
 		return f.col.name + " ne"
 	case f.op == opMatch:
 		return f.col.table.name + " match"
+	case f.ref != nil:
+		return f.ref.table.name + "." + f.parts[0].col.name
 	case f.op == opAll || f.op == opAny || f.op == opNot:
 		if f.param != "" {
 			return f.param

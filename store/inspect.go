@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strings"
+
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/provider"
@@ -27,7 +29,7 @@ type Mapping struct {
 }
 
 // A Bound is an API name with the column that it means, or what else it does:
-// (sort), (search), (paging), (joined), (group).
+// (sort), (search), (odata), (jql), (paging), (joined), (group).
 type Bound struct{ Name, Column string }
 
 // Inspect says what each operation does: of [Options.Contract] those that a
@@ -153,34 +155,41 @@ func (g *target) inspectQuery(m *Mapping, o *air.Operation) {
 			m.Ignored = append(m.Ignored, p.Name)
 			continue
 		}
-		r := &reading{g: g}
-		column := ""
-		n := normal(p.Name)
-		col, word := g.queryColumn(p.Name), ""
-		if col == nil {
-			col, word = r.suffixed(p.Name)
-		}
-		switch {
-		case g.pages(p.Name):
-			column = "(paging)"
-		case col != nil && word != "":
-			column = col.name + " " + word
-		case col != nil:
-			column = col.name
-		case directionNames[n] || sortNames[n] || n == "orderby":
-			column = "(sort)"
-		case textNames[n]:
-			column = "(search)"
-		case len(p.Name) > 1 && p.Name[0] == '$' && (n == "filter" || n == "select" || n == "count" || n == "search"):
-			column = "(odata)"
-		case moments[n] != "" && g.table.changed() != nil:
-			column = g.table.changed().name + " " + moments[n]
-		default:
+		column := g.means(p.Name)
+		if column == "" {
 			m.Ignored = append(m.Ignored, p.Name)
 			continue
 		}
 		m.Filters = append(m.Filters, Bound{p.Name, column})
 	}
+}
+
+// means is the column that a list's parameter filters, with the comparison, or
+// what else it does; "" for nothing.
+func (g *target) means(name string) string {
+	r := &reading{g: g}
+	n := normal(name)
+	col, word := g.queryColumn(name), ""
+	if col == nil {
+		col, word = r.suffixed(name)
+	}
+	switch {
+	case g.pages(name):
+		return "(paging)"
+	case col != nil:
+		return strings.TrimSpace(col.name + " " + word)
+	case directionNames[n] || sortNames[n] || n == "orderby":
+		return "(sort)"
+	case n == "jql":
+		return "(jql)"
+	case textNames[n]:
+		return "(search)"
+	case len(name) > 1 && name[0] == '$' && (n == "filter" || n == "select" || n == "count" || n == "search"):
+		return "(odata)"
+	case moments[n] != "" && g.table.changed() != nil:
+		return g.table.changed().name + " " + moments[n]
+	}
+	return ""
 }
 
 func (g *target) inspectBody(m *Mapping, s *schema, schemas *canon.Value, o *air.Operation) {
@@ -202,6 +211,14 @@ func (g *target) inspectBody(m *Mapping, s *schema, schemas *canon.Value, o *air
 	}
 	w := &change{target: g, schema: s, table: g.table, verb: g.verb}
 	for _, f := range names {
+		if g.verb == listRows {
+			if column := g.means(f.Key); column != "" {
+				m.Filters = append(m.Filters, Bound{f.Key, column})
+			} else {
+				m.Ignored = append(m.Ignored, f.Key)
+			}
+			continue
+		}
 		switch col := w.column("", f.Key); {
 		case col != nil:
 			m.Body = append(m.Body, Bound{f.Key, col.name})

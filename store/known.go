@@ -12,6 +12,7 @@ import (
 type known struct {
 	inputs []string // query parameters and body fields
 	lists  []string // response properties that are arrays of objects
+	rows   []string // properties of the rows that it answers
 	// alias gives the words of RPC paths what their answers call their rows:
 	// channel, for conversations.
 	alias map[string][]string
@@ -35,7 +36,7 @@ func (db *DB) known(op *provider.Operation) (k known) {
 		if o.Body != nil {
 			k.inputs = append(k.inputs, bodyNames(o)...)
 		}
-		k.lists = listNames(doc, o)
+		k.lists, k.rows = listNames(doc, o), rowNames(doc, o)
 	}
 	k.alias = db.aliases()
 	return k
@@ -61,6 +62,18 @@ func listNames(doc *air.Document, o *air.Operation) (names []string) {
 		if inner.schema.Get("type").Text() == "array" && len(from.with(inner.schema.Get("items")).properties()) > 1 {
 			names = append(names, m.Key)
 		}
+	}
+	return names
+}
+
+// rowNames are the properties of a response's rows.
+func rowNames(doc *air.Document, o *air.Operation) (names []string) {
+	from := response(doc, o)
+	if o.Paged() || o.Kind() == "list" || o.Kind() == "search" {
+		from, _ = items(doc, o)
+	}
+	for _, m := range from.properties() {
+		names = append(names, m.Key)
 	}
 	return names
 }

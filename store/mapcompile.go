@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type operationRules struct {
 
 // sql are the statements of the map's own.
 func (r *rules) sql() (list []string) {
-	for _, name := range sortedKeys(r.operations) {
+	for _, name := range slices.Sorted(maps.Keys(r.operations)) {
 		if c := r.operations[name].custom; c != nil {
 			list = append(list, c.text)
 		}
@@ -61,13 +62,13 @@ func (m *Map) compile(s *schema) (*rules, error) {
 	}
 	b := &mapCompiler{schema: s}
 	out := &rules{tables: map[*table]*tableRules{}, operations: map[string]*operationRules{}}
-	for _, name := range sortedKeys(m.file.Tables) {
+	for _, name := range slices.Sorted(maps.Keys(m.file.Tables)) {
 		t := b.table("tables."+name, name)
 		if t != nil && m.file.Tables[name] != nil {
 			out.tables[t] = b.tableRules(t, "tables."+name, m.file.Tables[name])
 		}
 	}
-	for _, name := range sortedKeys(m.file.Operations) {
+	for _, name := range slices.Sorted(maps.Keys(m.file.Operations)) {
 		if m.file.Operations[name] != nil {
 			out.operations[name] = b.operationRules("operations."+name, m.file.Operations[name])
 		}
@@ -76,15 +77,6 @@ func (m *Map) compile(s *schema) (*rules, error) {
 		return nil, fmt.Errorf("map %s: %s", m.name, strings.Join(b.faults, "; "))
 	}
 	return out, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // A mapCompiler collects every fault of a map.
@@ -171,7 +163,7 @@ func (b *mapCompiler) tableRules(t *table, at string, m *tableMap) *tableRules {
 		r.extras = b.column(t, at+".extras", m.Extras)
 	}
 	r.dflts = b.assignments(t, at+".defaults", m.Defaults)
-	for _, name := range sortedKeys(m.Join) {
+	for _, name := range slices.Sorted(maps.Keys(m.Join)) {
 		r.joins[name] = b.join(t, at+".join."+name, name, m.Join[name])
 	}
 	return r

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
@@ -18,7 +19,8 @@ import (
 //  2. The key. Path parameters after the noun name the row: by the column's name
 //     (AlbumId), by noun and column (album_id -> id), else the primary key.
 //  3. Parents. Path parameters before the noun are filters, and values of new
-//     rows: a foreign key to the parent's table, else a column of that name.
+//     rows: a foreign key to the parent's table, else a column of that name, else
+//     through the one table that joins the two (links.go).
 //  4. Query parameters and body fields meet columns by name.
 
 type verb uint8
@@ -47,6 +49,7 @@ type target struct {
 	style   string // how the contract pages, "" when it does not say
 	key     []binding
 	parents []binding
+	linkKey []binding       // path parameters that name what a link joins, to be bound as key
 	ignored []string        // path parameters that no column takes
 	paging  map[string]bool // query parameters that page
 	derived map[string]*column
@@ -121,10 +124,20 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, k known) *targ
 		return g
 	}
 	at = max(at, 0)
+	if s.viaLink(g, segs, at, k); g.reason != "" {
+		return g
+	}
+	g.rules = all.of(g.table)
 	s.bindParents(g, segs[:at])
 	for _, seg := range segs[at:] {
 		for _, param := range seg.params {
-			if g.verb == createRow { // the caller chooses the new row's key
+			if i := slices.IndexFunc(g.linkKey, func(b binding) bool { return b.param == param }); i >= 0 {
+				if g.verb == createRow {
+					g.parents = append(g.parents, g.linkKey[i])
+				} else {
+					g.key = append(g.key, g.linkKey[i])
+				}
+			} else if g.verb == createRow { // the caller chooses the new row's key
 				g.parents = append(g.parents, binding{param: param, col: g.table.keyOrOnly(param)})
 			} else {
 				g.key = append(g.key, binding{param: param})

@@ -149,7 +149,7 @@ func TestMetaSaysWhatWasIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(res.Meta), `{"table":"Artist","filters":["Name"],"ignored":["colour"],"sort":["Name"],"plan":["SCAN Artist"],"rows":0,"empty":{"by":"Name","alone":[0]}}`; got != want {
+	if got, want := string(res.Meta), `{"table":"Artist","filters":["Name"],"ignored":["colour"],"sort":["Name"],"plan":["SCAN Artist"],"rows_scanned":0,"rows":0,"empty":{"by":"Name","alone":[0]}}`; got != want {
 		t.Errorf("meta %s, want %s", got, want)
 	}
 }

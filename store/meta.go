@@ -14,7 +14,8 @@ import (
 // A metaWriter writes the meta object of an answer, keys in a fixed order:
 //
 //	{"table":"Track","filters":["AlbumId"],"ignored":["sort"],"sort":["-Name"],
-//	 "plan":["SEARCH Track USING INDEX byAlbum (AlbumId=?)","USE TEMP B-TREE FOR ORDER BY"],"rows":7}
+//	 "plan":["SEARCH Track USING INDEX byAlbum (AlbumId=?)","USE TEMP B-TREE FOR ORDER BY"],
+//	 "rows_scanned":12,"rows":7}
 type metaWriter struct{ dst []byte }
 
 func newMeta(t *table) *metaWriter {
@@ -55,8 +56,11 @@ func (m *metaWriter) filters(filters []filter) {
 	m.list("filters", len(filters), func(i int) string { return filters[i].label() })
 }
 
-func (m *metaWriter) plan(steps []string) {
-	m.list("plan", len(steps), func(i int) string { return steps[i] })
+func (m *metaWriter) finding(f *finding) {
+	m.list("plan", len(f.plan), func(i int) string { return f.plan[i] })
+	if f.counted {
+		m.number("rows_scanned", f.rows)
+	}
 }
 
 func (m *metaWriter) end() []byte { return append(m.dst, '}') }
@@ -67,7 +71,7 @@ func (r *reading) meta(rows int, why *emptiness) []byte {
 	m.filters(r.filters)
 	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
 	m.list("sort", len(r.keys), func(i int) string { return [...]string{"", "-"}[bit(r.keys[i].desc)] + r.keys[i].col.name })
-	m.plan(r.plan)
+	m.finding(&r.how)
 	m.number("rows", int64(rows))
 	if why != nil {
 		why.write(m, r)
@@ -76,23 +80,25 @@ func (r *reading) meta(rows int, why *emptiness) []byte {
 }
 
 // meta says what a write did.
-func (w *change) meta(ignored []string) []byte {
+func (w *change) meta() []byte {
+	ignored := w.unread()
 	m := newMeta(w.table)
 	m.filters(w.match)
 	m.list("ignored", len(ignored), func(i int) string { return ignored[i] })
 	m.list("generated", len(w.generated), func(i int) string { return w.generated[i] })
+	m.finding(&w.how)
 	m.number("rows", 1)
 	return m.end()
 }
 
 // absent is the refusal for a key that names no row; its meta names the nearest
 // row there is.
-func (db *DB) absent(ctx context.Context, c *conn, g *target, r *reading) error {
+func absent(ctx context.Context, c *conn, g *target, r *reading) error {
 	err := missing(g.table, r.filters)
 	m := newMeta(g.table)
 	m.filters(r.filters)
 	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
-	m.plan(r.plan)
+	m.finding(&r.how)
 	m.number("rows", 0)
 	col, near, nearErr := g.table.nearestKey(ctx, c, r.filters[:len(g.key)])
 	if nearErr != nil {

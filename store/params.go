@@ -15,7 +15,7 @@ import (
 //     its keys are operators
 //  3. an operator: created[gte], created_gte, created__gte, createdAfter;
 //     filter[status] and where[status] are status
-//  4. a sort, a direction of it, a free text, OData's $-options
+//  4. a sort, a direction of it, a free text, OData's $-options, Jira's jql
 //  5. since, until, before, after alone: the table's time of change or creation
 //
 // What nothing takes is told in meta.ignored, and is a validation_error in
@@ -24,13 +24,14 @@ import (
 // A reading collects what a request asks of a table's rows.
 type reading struct {
 	g         *target
+	schema    *schema
 	filters   []filter
 	sorts     []rawSort
 	direction []string
 	keys      []sortKey // what the rows are sorted by, as far as it was asked for
 	ignored   []string
 	selected  []string // OData's $select, nil for all
-	plan      []string // how the rows were found, once they were
+	how       finding  // how the rows were found, once they were
 }
 
 // operators are the words that compare, in suffixes and brackets.
@@ -248,6 +249,8 @@ func (r *reading) special(name string, raw []byte) (known bool, err error) {
 			}
 		}
 		return true, nil
+	case n == "jql" && raw[0] == '"':
+		return true, r.jql(name, canon.Unquote(raw))
 	case textNames[n] && raw[0] == '"':
 		return true, r.freeText(name, canon.Unquote(raw))
 	}
@@ -294,8 +297,8 @@ func textList(raw []byte) (list []string) {
 
 // read reads every parameter of a request; the body's fields too, where a list
 // is asked for with one.
-func (g *target) read(req *provider.Request, strict bool) (*reading, error) {
-	r := &reading{g: g, ignored: slices.Clone(g.ignored)}
+func (g *target) read(s *schema, req *provider.Request, strict bool) (*reading, error) {
+	r := &reading{g: g, schema: s, ignored: slices.Clone(g.ignored)}
 	for _, list := range [][]binding{g.key, g.parents} {
 		more, err := bindingFilters(list, req)
 		if err != nil {

@@ -185,7 +185,15 @@ func (s *schema) bindParents(g *target, segs []segment) {
 	var parents []binding
 	var ignored []string
 	for _, p := range slices.Backward(ancestors(segs)) {
+		if s.attachLinked(parents, p) {
+			continue
+		}
 		found, rest := s.bindAncestor(g.table, p)
+		if len(found) == 0 && parents == nil && g.verb != createRow {
+			if b, ok := s.linked(g.table, p); ok {
+				found, rest = []binding{b}, nil
+			}
+		}
 		if len(rest) > 0 && !s.attach(g.table, parents, ancestor{p.noun, rest}) {
 			ignored = append(slices.Clone(rest), ignored...)
 		}

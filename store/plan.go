@@ -9,10 +9,20 @@ import (
 	"github.com/anvil-sim/anvil/store/fixture"
 )
 
-// How SQLite finds the rows of a statement stands in the answer's meta, in
-// SQLite's own words. The driver does not pass on how many rows a statement went
-// over (sqlite3_stmt_status); what it does tell is whether that was the whole table
-// or what an index leaves of it.
+// A finding is how SQLite found the rows of an answer: its plan, in SQLite's own
+// words, and how many rows of the table it looked at for that.
+type finding struct {
+	plan    []string
+	rows    int64
+	counted bool // rows is known
+}
+
+// add adds a statement that was run, with [where.count] in it.
+func (f *finding) add(c *conn, t *table, sql string, args []driver.Value) (err error) {
+	f.rows, f.counted = f.rows+c.raw.Visited(), c.raw.Visits()
+	f.plan, err = c.plan(f.plan, t, sql, args)
+	return err
+}
 
 // plan adds to a list how a statement finds its rows, each step once: "SEARCH Track
 // USING INDEX byAlbum (AlbumId=?)", "SCAN Track". It is asked for with the values,

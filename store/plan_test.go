@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/anvil-sim/anvil/provider"
@@ -20,15 +21,16 @@ INSERT INTO jobs VALUES (1, 'open', 'a', '1'), (2, 'done', 'b', '2');`
 	db := openSQL(t, sql, nil)
 	for _, c := range []struct {
 		path, query string
+		scanned     int64
 		want        []string
 	}{
-		{"/jobs", "", []string{"SCAN jobs"}},
-		{"/jobs", `name="a"`, []string{"SEARCH jobs USING INDEX by_name (name=?)"}},
-		{"/jobs", `name_prefix="a"`, []string{"SEARCH jobs USING INDEX by_name (name>? AND name<?)", "USE TEMP B-TREE FOR ORDER BY"}},
-		{"/jobs", `name_like="%a"`, []string{"SCAN jobs"}},
-		{"/jobs", `state="done"&at="1"`, []string{"SCAN jobs"}},
-		{"/jobs", `state="open"&at="1"`, []string{"SEARCH jobs USING INDEX open_at (at=?)"}},
-		{"/steps", `job_id=1`, []string{"SEARCH steps USING PRIMARY KEY (job_id=?)"}},
+		{"/jobs", "", 2, []string{"SCAN jobs"}},
+		{"/jobs", `name="a"`, 1, []string{"SEARCH jobs USING INDEX by_name (name=?)"}},
+		{"/jobs", `name_prefix="a"`, 1, []string{"SEARCH jobs USING INDEX by_name (name>? AND name<?)", "USE TEMP B-TREE FOR ORDER BY"}},
+		{"/jobs", `name_like="%a"`, 2, []string{"SCAN jobs"}},
+		{"/jobs", `state="done"&at="1"`, 2, []string{"SCAN jobs"}},
+		{"/jobs", `state="open"&at="1"`, 1, []string{"SEARCH jobs USING INDEX open_at (at=?)"}},
+		{"/steps", `job_id=1`, 0, []string{"SEARCH steps USING PRIMARY KEY (job_id=?)"}},
 	} {
 		for range 2 {
 			res, err := db.Invoke(context.Background(), &provider.Request{RequestID: "r1", OperationID: c.path, Method: "GET", PathTemplate: c.path,
@@ -36,12 +38,59 @@ INSERT INTO jobs VALUES (1, 'open', 'a', '1'), (2, 'done', 'b', '2');`
 			if err != nil {
 				t.Fatal(err)
 			}
-			var meta struct{ Plan []string }
+			var meta struct {
+				Plan    []string
+				Scanned int64 `json:"rows_scanned"`
+			}
 			if err := json.Unmarshal(res.Meta, &meta); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(meta.Plan, c.want) {
-				t.Errorf("%s?%s: got %q, want %q", c.path, c.query, meta.Plan, c.want)
+			if !slices.Equal(meta.Plan, c.want) || meta.Scanned != c.scanned {
+				t.Errorf("%s?%s: got %q and %d rows, want %q and %d", c.path, c.query, meta.Plan, meta.Scanned, c.want, c.scanned)
+			}
+		}
+	}
+}
+
+// Rows are counted that SQLite looked at, whichever way it found them, and in writes
+// and a map's SQL too. What a page's end, an offset and a sort leave or add counts.
+func TestRowsScanned(t *testing.T) {
+	const sql = `CREATE TABLE jobs (id INTEGER PRIMARY KEY, kind INTEGER, name TEXT);
+CREATE INDEX by_kind ON jobs (kind);
+CREATE VIEW odd AS SELECT id, name FROM jobs WHERE id % 2;
+INSERT INTO jobs WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, i % 10, 'n' || i FROM n;`
+	m, err := ParseMap("m.yaml", []byte("{version: 1, operations: {sql: {sql: SELECT count(*) AS n FROM jobs WHERE name LIKE 'n1%', result: row}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := openSQL(t, sql, &Options{Map: m})
+	for _, c := range []struct {
+		call call
+		want string
+	}{
+		{call{id: "jobs.list", query: "kind=3", size: 4}, `"rows_scanned":5,"rows":4`},
+		{call{id: "jobs.list", query: "kind=[3,4]", size: 40}, `"rows_scanned":20,"rows":20`},
+		{call{id: "jobs.list", query: `kind=3&name_like="%3%"&sort="-name"`, size: 4}, `"rows_scanned":10,"rows":4`},
+		{call{id: "jobs.list", query: `name="n7"`, size: 4}, `"rows_scanned":100,"rows":1`},
+		{call{id: "jobs.list", query: `$filter="kind eq 3 or id eq 5"`, size: 40}, `"rows_scanned":11,"rows":11`},
+		{call{id: "odd.list", query: `name="n7"`, size: 4}, `"rows_scanned":50,"rows":1`},
+		{call{id: "jobs.get", path: "id=7"}, `"rows_scanned":1,"rows":1`},
+		{call{id: "jobs.get", path: "id=700"}, `"rows_scanned":0,"rows":0,"nearest":{"id":100}`},
+		{call{id: "jobs.update", path: "id=7", body: `{"name":"x"}`}, `{"table":"jobs","filters":["id"],"rows_scanned":1,"rows":1}`},
+		{call{id: "jobs.update", path: "id=7", body: `{}`}, `{"table":"jobs","filters":["id"],"rows_scanned":1,"rows":1}`},
+		{call{id: "jobs.update", path: "id=700", body: `{"name":"x"}`}, `"rows_scanned":0,"rows":0,"nearest":{"id":100}`},
+		{call{id: "jobs.delete", path: "id=8"}, `"rows_scanned":1,"rows":1}`},
+		{call{id: "jobs.delete", path: "id=8"}, `"rows_scanned":0,"rows":0,"nearest":{"id":7}`},
+		{call{id: "jobs.create", body: `{"name":"x"}`}, `{"table":"jobs","rows":1}`},
+		{call{op: &provider.Request{OperationID: "sql", Method: "GET", PathTemplate: "/sql", Kind: provider.KindRead, Action: "get"}}, `"full_scan_rows":99,"rows":1`},
+	} {
+		for range 2 {
+			res := c.call.do(t, db)
+			if !strings.Contains(string(res.Meta), c.want) {
+				t.Errorf("%s %s %s %s: %s, want %s", c.call.id, c.call.path, c.call.query, c.call.body, res.Meta, c.want)
+			}
+			if c.call.id == "jobs.delete" || c.call.id == "jobs.create" {
+				break
 			}
 		}
 	}

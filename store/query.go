@@ -9,6 +9,7 @@ import (
 
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/store/fixture"
+	"github.com/anvil-sim/anvil/store/internal/visits"
 )
 
 // A where is a WHERE clause with its values, over the table alias t.
@@ -24,6 +25,20 @@ func (w *where) and(term string, args ...driver.Value) {
 		w.sql += " AND " + term
 	}
 	w.args = append(w.args, args...)
+}
+
+// count has the rows counted that the terms are asked about, where the connection
+// can: its term goes first.
+func (w *where) count(c *conn) {
+	c.raw.Visited()
+	if !c.raw.Visits() {
+		return
+	}
+	terms := w.sql
+	w.sql = " WHERE " + visits.Term
+	if terms != "" {
+		w.sql += " AND " + strings.TrimPrefix(terms, " WHERE ")
+	}
 }
 
 // add keeps what every filter lets through.
@@ -58,7 +73,7 @@ type rowsPage struct {
 	ends []int          // where each row ends in buf
 	last []driver.Value // the last row's cursor key
 	more bool           // another row follows
-	plan []string       // how the rows were found
+	how  finding        // how the rows were found
 }
 
 // A question is what a list asks of a table.
@@ -93,6 +108,7 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 		list += ",t." + t.rowid
 		cols++
 	}
+	w.count(c)
 	sql := "SELECT " + list + q.shape.from(t) + w.sql + t.clause(q.order)
 	args := w.args
 	if q.size >= 0 {
@@ -121,22 +137,24 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 		return nil
 	})
 	if err == nil {
-		p.plan, err = c.plan(p.plan, t, sql, args)
+		err = p.how.add(c, t, sql, args)
 	}
 	return err
 }
 
-// get reads the first row that filters let through, nil without one. plan, where it
+// get reads the first row that filters let through, nil without one. how, where it
 // is not nil, is set to how the row was found.
-func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape, plan *[]string) (row []byte, err error) {
+func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape, how *finding) (row []byte, err error) {
 	if t.direct(filters, sh) {
 		row, err = t.getDirect(c, filters, sh)
-		if err == nil && plan != nil {
-			*plan, err = c.keyPlan(t, filters)
+		if err == nil && how != nil {
+			how.rows, how.counted = int64(bit(row != nil)), true
+			how.plan, err = c.keyPlan(t, filters)
 		}
 		return row, err
 	}
 	var w where
+	w.count(c)
 	w.add(filters...)
 	sql := "SELECT " + sh.list(t) + sh.from(t) + w.sql
 	if !t.pins(filters) {
@@ -147,8 +165,8 @@ func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape, p
 		row = sh.appendRow(make([]byte, 0, 256), t, vals)
 		return nil
 	})
-	if err == nil && plan != nil {
-		*plan, err = c.plan(nil, t, sql, w.args)
+	if err == nil && how != nil {
+		err = how.add(c, t, sql, w.args)
 	}
 	return row, err
 }

@@ -124,10 +124,10 @@ func TestReasons(t *testing.T) {
 		return string(res.Meta)
 	}
 	for _, c := range []struct{ op, path, query, want string }{
-		{"GET /events list", "", `state="open"&price_gt=5&x=1`, `{"table":"events","filters":["state","price gt"],"ignored":["x"],"plan":["SCAN events"],"rows":0,"empty":{"by":"price gt","alone":[2,1]}}`},
-		{"GET /events list", "", `sort="-price,state"&price[null]="false"`, `{"table":"events","filters":["price present"],"sort":["-price","state"],"plan":["SCAN events","USE TEMP B-TREE FOR ORDER BY"],"rows":2}`},
-		{"GET /events/{id} read", "id=17", "", `{"table":"events","filters":["id"],"plan":["SEARCH events USING INTEGER PRIMARY KEY (rowid=?)"],"rows":0,"nearest":{"id":3}}`},
-		{"GET /events/{id} read", `id="x"`, "", `{"table":"events","filters":["id"],"plan":["SEARCH events USING INTEGER PRIMARY KEY (rowid=?)"],"rows":0,"nearest":{"id":3}}`},
+		{"GET /events list", "", `state="open"&price_gt=5&x=1`, `{"table":"events","filters":["state","price gt"],"ignored":["x"],"plan":["SCAN events"],"rows_scanned":3,"rows":0,"empty":{"by":"price gt","alone":[2,1]}}`},
+		{"GET /events list", "", `sort="-price,state"&price[null]="false"`, `{"table":"events","filters":["price present"],"sort":["-price","state"],"plan":["SCAN events","USE TEMP B-TREE FOR ORDER BY"],"rows_scanned":3,"rows":2}`},
+		{"GET /events/{id} read", "id=17", "", `{"table":"events","filters":["id"],"plan":["SEARCH events USING INTEGER PRIMARY KEY (rowid=?)"],"rows_scanned":0,"rows":0,"nearest":{"id":3}}`},
+		{"GET /events/{id} read", `id="x"`, "", `{"table":"events","filters":["id"],"plan":["SEARCH events USING INTEGER PRIMARY KEY (rowid=?)"],"rows_scanned":0,"rows":0,"nearest":{"id":3}}`},
 	} {
 		if got := meta(c.op, c.path, c.query); got != c.want {
 			t.Errorf("%s %s\n got %s\nwant %s", c.op, c.query, got, c.want)

@@ -25,7 +25,7 @@ const maxChoices = 5000
 
 // read answers a read of one row.
 func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
-	r, err := g.read(req, db.opts.Strict)
+	r, err := g.read(db.schema, req, db.opts.Strict)
 	if err != nil {
 		return nil, err
 	}
@@ -46,16 +46,16 @@ func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*prov
 // row reads a row and lets the connection go: what else the answer needs can wait.
 func (db *DB) row(ctx context.Context, c *conn, g *target, r *reading) ([]byte, error) {
 	defer db.release(c)
-	row, err := g.table.get(ctx, c, r.filters, r.shape(), &r.plan)
+	row, err := g.table.get(ctx, c, r.filters, r.shape(), &r.how)
 	if err == nil && row == nil {
-		err = db.absent(ctx, c, g, r)
+		err = absent(ctx, c, g, r)
 	}
 	return row, err
 }
 
 // list answers a page of rows, or all of them where the contract does not page.
 func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
-	r, err := g.read(req, db.opts.Strict)
+	r, err := g.read(db.schema, req, db.opts.Strict)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 			}
 		}
 	}
-	r.plan = page.plan
+	r.how = page.how
 	res := &provider.Response{OK: true, Meta: r.meta(len(page.ends), why)}
 	if req.Page == nil {
 		res.Result = g.wrapList(page.array())
@@ -111,13 +111,13 @@ func (db *DB) page(ctx context.Context, c *conn, t *table, q *question) (page *r
 	total, known, at := db.totals.get(t, q.filters)
 	runs := q.from.key != nil && q.order.sorted // a page may take two statements
 	if known && !runs {
-		if err = fetch(); err != nil || db.totals.still(t, at) {
+		if err = fetch(); err != nil || db.totals.still(t, q.filters, at) {
 			return page, total, err
 		}
 		known = false // a write came between the count and the page
 	}
 	err = c.transaction("BEGIN", func() (err error) {
-		if err = fetch(); err != nil || known && db.totals.still(t, at) {
+		if err = fetch(); err != nil || known && db.totals.still(t, q.filters, at) {
 			return err
 		}
 		known = false

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,7 +137,7 @@ func (db *DB) seen(tenant *string) (*DB, error) {
 		return t, nil
 	}
 	known := "none was"
-	if names := sortedKeys(db.tenants); len(names) > 0 {
+	if names := slices.Sorted(maps.Keys(db.tenants)); len(names) > 0 {
 		known = "seen were " + clip(strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("no call came from the tenant %q; %s", clip(*tenant), known)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/anvil-sim/anvil/provider"
 )
@@ -68,7 +70,7 @@ func (db *DB) closeTenants(ctx context.Context) (err error) {
 func (db *DB) dropTenants() (list []*DB) {
 	db.tenantMu.Lock()
 	defer db.tenantMu.Unlock()
-	for _, name := range sortedKeys(db.tenants) {
+	for _, name := range slices.Sorted(maps.Keys(db.tenants)) {
 		list = append(list, db.tenants[name])
 	}
 	clear(db.tenants)
@@ -79,7 +81,7 @@ func (db *DB) dropTenants() (list []*DB) {
 func (db *DB) Tenants() []string {
 	db.tenantMu.Lock()
 	defer db.tenantMu.Unlock()
-	return sortedKeys(db.tenants)
+	return slices.Sorted(maps.Keys(db.tenants))
 }
 
 // Reset puts the state of every tenant back to the fixture. It waits for the

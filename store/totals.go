@@ -1,6 +1,9 @@
 package store
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // totalsLimit bounds the counts that are remembered.
 const totalsLimit = 1024
@@ -20,7 +23,13 @@ type totals struct {
 type totalKey struct {
 	table *table
 	query string
+	// wide: the rows of other tables decide too
+	wide bool
 }
+
+// open tells whether a write to any table may change the count. A view shows rows of
+// tables that it does not name here.
+func (k totalKey) open() bool { return k.wide || k.table.view || k.table.virtual }
 
 type total struct {
 	at epochs
@@ -36,76 +45,79 @@ func newTotals() *totals {
 
 func keyOfTotal(t *table, filters []filter) totalKey {
 	if len(filters) == 0 {
-		return totalKey{t, ""}
+		return totalKey{table: t}
 	}
-	var key []byte
+	key := totalKey{table: t}
+	var text []byte
 	for _, f := range filters {
-		key = f.appendKey(key)
+		text = f.appendKey(text)
+		key.wide = key.wide || f.elsewhere()
 	}
-	return totalKey{t, string(key)}
+	key.query = string(text)
+	return key
 }
 
 // get returns a remembered count, which is of the moment at. Without one, at is
 // to be handed to put; it is taken before the counting begins, so that a count
 // which a write overtook is never used.
 func (s *totals) get(t *table, filters []filter) (n int64, known bool, at epochs) {
-	return s.lookUp(t, keyOfTotal(t, filters))
+	return s.lookUp(keyOfTotal(t, filters))
 }
 
 // size returns a remembered count of all rows that was bounded.
 func (s *totals) size(t *table) (n int64, known bool, at epochs) {
-	return s.lookUp(t, totalKey{t, boundedCount})
+	return s.lookUp(totalKey{table: t, query: boundedCount})
 }
 
 // boundedCount is the key of a bounded count; no filters have it.
 const boundedCount = "size"
 
-func (s *totals) lookUp(t *table, key totalKey) (n int64, known bool, at epochs) {
+func (s *totals) lookUp(key totalKey) (n int64, known bool, at epochs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at = s.now(t)
+	at = s.now(key)
 	got, ok := s.counts[key]
-	return got.n, ok && got.at == at && !s.changing(t), at
+	return got.n, ok && got.at == at && !s.changing(key), at
 }
 
-// changing tells whether a write is under way that a reader of the table sees
+// changing tells whether a write is under way that a reader of the rows sees
 // from some moment on, which nobody else knows.
-func (s *totals) changing(t *table) bool {
-	return s.under != nil && (s.under == t || s.wide || t.view || t.virtual)
+func (s *totals) changing(key totalKey) bool {
+	return s.under != nil && (s.under == key.table || s.wide || key.open())
 }
 
 // still tells whether no write has begun since at: what was read since then is
 // of that moment.
-func (s *totals) still(t *table, at epochs) bool {
+func (s *totals) still(t *table, filters []filter, at epochs) bool {
+	key := totalKey{table: t, wide: slices.ContainsFunc(filters, filter.elsewhere)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return at == s.now(t)
+	return at == s.now(key)
 }
 
-// now is the present moment of a table. A view shows rows of tables that it does
-// not name here, so any write may change it.
-func (s *totals) now(t *table) epochs {
-	if t.view || t.virtual {
+// now is the present moment of what a count is of.
+func (s *totals) now(key totalKey) epochs {
+	if key.open() {
 		return epochs{s.writes, s.all}
 	}
-	return epochs{s.epoch[t], s.all}
+	return epochs{s.epoch[key.table], s.all}
 }
 
 // put remembers a count, unless a write began since at or is under way: the count
 // may be of before it or of after it.
 func (s *totals) put(t *table, filters []filter, at epochs, n int64) {
-	s.keep(t, keyOfTotal(t, filters), at, n)
+	s.keep(keyOfTotal(t, filters), at, n)
 }
 
 // putSize remembers a bounded count of all rows, as put does.
 func (s *totals) putSize(t *table, at epochs, n int64) {
-	s.keep(t, totalKey{t, boundedCount}, at, n)
+	s.keep(totalKey{table: t, query: boundedCount}, at, n)
 }
 
-func (s *totals) keep(t *table, key totalKey, at epochs, n int64) {
+func (s *totals) keep(key totalKey, at epochs, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at != s.now(t) || s.changing(t) {
+	if at != s.now(key) || s.changing(key) {
 		return
 	}
 	if len(s.counts) >= totalsLimit {
@@ -119,11 +131,11 @@ func (s *totals) keep(t *table, key totalKey, at epochs, n int64) {
 // the write is over, with how many rows it added; only then may readers remember
 // again. The count of all rows is carried over: on a large table it costs most.
 func (s *totals) begin(t *table, everything bool) (end func(added int64)) {
-	whole := totalKey{t, ""}
+	whole := totalKey{table: t}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	carry, known := s.counts[whole]
-	known = known && carry.at == s.now(t) && !everything
+	known = known && carry.at == s.now(whole) && !everything
 	s.bump(t, everything)
 	s.under, s.wide = t, everything
 	return func(added int64) {
@@ -132,7 +144,7 @@ func (s *totals) begin(t *table, everything bool) (end func(added int64)) {
 		s.bump(t, everything)
 		s.under = nil
 		if known {
-			s.counts[whole] = total{s.now(t), carry.n + added}
+			s.counts[whole] = total{s.now(whole), carry.n + added}
 		}
 	}
 }

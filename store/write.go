@@ -27,6 +27,7 @@ type change struct {
 	extras    []canon.Member
 	kept      []*column    // columns that a replacement leaves as they are
 	generated []string     // columns that got an id
+	how       finding      // how the row was found, its plan left out
 	rowid     driver.Value // that a new row gets, nil where SQLite gives it
 	at        moment
 	numbers   *numbers
@@ -73,9 +74,10 @@ func (w *change) missing() error {
 }
 
 // sql is the statement of the change, with RETURNING for all but a delete.
-func (w *change) sql() (string, []driver.Value) {
+func (w *change) sql(c *conn) (string, []driver.Value) {
 	t := w.table
 	var where where
+	where.count(c)
 	where.add(w.match...)
 	switch w.verb {
 	case createRow:
@@ -168,7 +170,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	} else {
 		row = g.wrapRow(row)
 	}
-	return &provider.Response{OK: true, Result: row, Meta: w.meta(slices.Concat(g.ignored, w.ignored))}, nil
+	return &provider.Response{OK: true, Result: row, Meta: w.meta()}, nil
 }
 
 // added is how many rows there are more after the change.
@@ -243,15 +245,19 @@ func (w *change) placeVia(f filter) error {
 // run does the change inside a transaction and returns the row as it is after.
 func (w *change) run(ctx context.Context, c *conn) (row []byte, err error) {
 	if w.verb == patchRow && len(w.cols)+len(w.lookups)+len(w.extras) == 0 {
-		row, err = w.table.get(ctx, c, w.match, w.target.shape, nil)
+		row, err = w.table.get(ctx, c, w.match, w.target.shape, &w.how)
+		w.how.plan = nil
 	} else if err = w.complete(ctx, c); err == nil {
 		row, err = w.execute(ctx, c)
 	}
 	if err == nil && row == nil {
-		return nil, missing(w.table, w.match)
+		return nil, absent(ctx, c, w.target, &reading{filters: w.match, ignored: w.unread(), how: w.how})
 	}
 	return row, err
 }
+
+// unread are the parameters and body fields that no column takes.
+func (w *change) unread() []string { return slices.Concat(w.target.ignored, w.ignored) }
 
 // complete fills what the request left to the store: foreign keys by another
 // name, extras, ids, times.
@@ -282,7 +288,7 @@ func (w *change) complete(ctx context.Context, c *conn) error {
 
 func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 	t := w.table
-	sql, args := w.sql()
+	sql, args := w.sql(c)
 	cols := len(t.cols)
 	if w.verb == deleteRow {
 		cols = 1
@@ -303,6 +309,9 @@ func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 		}
 		return nil
 	})
+	if w.verb != createRow {
+		w.how.rows, w.how.counted = c.raw.Visited(), c.raw.Visits()
+	}
 	if err != nil || row == nil || !t.trigger && !w.target.shape.reads() || len(now) == 0 {
 		return row, err
 	}

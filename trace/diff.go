@@ -177,8 +177,8 @@ func (d *differ) diff(ctx context.Context) (*Report, error) {
 	}
 	var runsA, runsB []run
 	err := both(
-		func() (err error) { runsA, err = pickSide(ctx, d.a, d.opts.Run, &r.Baseline); return err },
-		func() (err error) { runsB, err = pickSide(ctx, d.b, d.opts.Run, &r.Other); return err },
+		func() (err error) { runsA, _, err = pickSide(ctx, d.a, d.opts.Run, &r.Baseline); return err },
+		func() (err error) { runsB, _, err = pickSide(ctx, d.b, d.opts.Run, &r.Other); return err },
 	)
 	if err != nil {
 		return nil, err
@@ -205,20 +205,21 @@ func at(runs []run, i int) run {
 	return run{ascending: true}
 }
 
-func pickSide(ctx context.Context, src *source, which string, side *Side) ([]run, error) {
-	runs, err := scanRuns(ctx, src)
+// pickSide finds the runs of a source and chooses some, with their blocks.
+func pickSide(ctx context.Context, src *source, which string, side *Side) ([]run, []block, error) {
+	s, err := scanRuns(ctx, src, usualSizes())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	first, picked, err := pickRuns(src.name, runs, which)
+	first, picked, err := pickRuns(src.name, s.runs, which)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	side.Runs, side.Run, side.Count = len(runs), first, len(picked)
+	side.Runs, side.Run, side.Count = len(s.runs), first, len(picked)
 	for i := range picked {
 		side.Calls += picked[i].calls
 	}
-	return picked, nil
+	return picked, s.of(picked), nil
 }
 
 // compareBlock is how much of equal files is compared at once, in bytes.

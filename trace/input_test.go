@@ -86,7 +86,7 @@ func TestLineReaderNumbersAndOffsets(t *testing.T) {
 func TestFileThatShrinksIsAnError(t *testing.T) {
 	data := gets("/1", "/2")
 	src := &source{name: "x", r: strings.NewReader(data), size: int64(len(data)) + 10}
-	if _, err := scanRuns(context.Background(), src); err == nil || !strings.Contains(err.Error(), "x: became shorter than") {
+	if _, err := scanRuns(context.Background(), src, usualSizes()); err == nil || !strings.Contains(err.Error(), "x: became shorter than") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -47,26 +47,32 @@ func (l *lineReader) read() (line, error) {
 		if err != nil {
 			return line{}, err
 		}
-		if ln.offset == 0 {
-			if err := l.startOfFile(&ln); err != nil {
-				return line{}, err
-			}
-		}
-		if n := len(ln.text); n > 0 && ln.text[n-1] == '\r' {
-			ln.text = ln.text[:n-1]
-		}
-		if len(ln.text) > 0 && (ln.text[0] == '{' || len(bytes.Trim(ln.text, " \t\r")) > 0) {
-			return ln, nil
+		if keep, err := ln.trim(l.src.name); keep || err != nil {
+			return ln, err
 		}
 	}
 }
 
-func (l *lineReader) startOfFile(ln *line) error {
+// trim takes a byte order mark and a carriage return off; a blank line is not
+// kept.
+func (ln *line) trim(name string) (keep bool, err error) {
+	if ln.offset == 0 {
+		if err := ln.startOfFile(name); err != nil {
+			return false, err
+		}
+	}
+	if n := len(ln.text); n > 0 && ln.text[n-1] == '\r' {
+		ln.text = ln.text[:n-1]
+	}
+	return len(ln.text) > 0 && (ln.text[0] == '{' || len(bytes.Trim(ln.text, " \t\r")) > 0), nil
+}
+
+func (ln *line) startOfFile(name string) error {
 	if rest, ok := bytes.CutPrefix(ln.text, []byte("\xEF\xBB\xBF")); ok {
 		ln.text, ln.offset = rest, 3
 	}
 	if bytes.HasPrefix(ln.text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(ln.text, []byte{0xFE, 0xFF}) {
-		return &InputError{Name: l.src.name, Line: 1, Msg: "the text is UTF-16, want UTF-8"}
+		return &InputError{Name: name, Line: 1, Msg: "the text is UTF-16, want UTF-8"}
 	}
 	return nil
 }
@@ -81,8 +87,7 @@ func (l *lineReader) raw() (line, error) {
 		}
 		searched = len(have)
 		if searched > l.limit {
-			return line{}, &InputError{Name: l.src.name, Line: l.number + 1, Offset: l.next - int64(searched),
-				Msg: fmt.Sprintf("the line is longer than %d bytes", l.limit), Next: "check that the file is a trace of JSON lines"}
+			return line{}, tooLong(l.src.name, l.number+1, l.next-int64(searched), l.limit)
 		}
 		if l.next >= l.end {
 			if searched == 0 {
@@ -114,14 +119,25 @@ func (l *lineReader) fill() error {
 		l.buf = l.buf[:cap(l.buf)]
 	}
 	want := min(int64(len(l.buf)-l.to), l.end-l.next)
-	n, err := l.src.r.ReadAt(l.buf[l.to:l.to+int(want)], l.next)
+	n, err := l.src.fill(l.buf[l.to:l.to+int(want)], l.next, l.end)
 	l.to += n
 	l.next += int64(n)
-	if int64(n) == want {
-		return nil
+	return err
+}
+
+func tooLong(name string, number int, offset int64, limit int) error {
+	return &InputError{Name: name, Line: number, Offset: offset,
+		Msg: fmt.Sprintf("the line is longer than %d bytes", limit), Next: "check that the file is a trace of JSON lines"}
+}
+
+// fill reads the bytes from an offset on, of a source that is taken to be so long.
+func (s *source) fill(buf []byte, offset, size int64) (n int, err error) {
+	n, err = s.r.ReadAt(buf, offset)
+	if n == len(buf) {
+		return n, nil
 	}
 	if err == io.EOF || err == nil {
-		return &InputError{Name: l.src.name, Msg: fmt.Sprintf("became shorter than %d bytes while it was read", l.end), Next: "compare it when nothing writes it"}
+		return n, &InputError{Name: s.name, Msg: fmt.Sprintf("became shorter than %d bytes while it was read", size), Next: "compare it when nothing writes it"}
 	}
-	return &InputError{Name: l.src.name, Msg: fmt.Sprintf("cannot be read at byte %d", l.next), Err: err}
+	return n, &InputError{Name: s.name, Msg: fmt.Sprintf("cannot be read at byte %d", offset+int64(n)), Err: err}
 }

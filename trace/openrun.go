@@ -11,19 +11,34 @@ import (
 //
 // Seen from the trace the lines keep their numbers, offsets and runs.
 func OpenRun(ctx context.Context, in Input, which string) (*Reader, Side, error) {
+	p, err := openPart(ctx, in, which)
+	if err != nil {
+		return nil, Side{}, err
+	}
+	first, end := p.runs[0], p.runs[len(p.runs)-1].end
+	return &Reader{src: p.src, lines: newLineReader(p.src, first.offset, end, first.line), run: p.side.Run,
+		start: start{first.offset, first.line, p.side.Run}}, p.side, nil
+}
+
+// A part is some runs of an opened trace.
+type part struct {
+	src    *source
+	side   Side
+	runs   []run
+	blocks []block
+}
+
+func openPart(ctx context.Context, in Input, which string) (*part, error) {
 	src, err := openSource(in, inMemory)
 	if err != nil {
-		return nil, Side{}, err
+		return nil, err
 	}
-	side := Side{Name: in.Name}
-	picked, err := pickSide(ctx, src, which, &side)
-	if err != nil {
+	p := &part{src: src, side: Side{Name: in.Name}}
+	if p.runs, p.blocks, err = pickSide(ctx, src, which, &p.side); err != nil {
 		src.close()
-		return nil, Side{}, err
+		return nil, err
 	}
-	first, end := picked[0], picked[len(picked)-1].end
-	return &Reader{src: src, lines: newLineReader(src, first.offset, end, first.line), run: side.Run,
-		start: start{first.offset, first.line, side.Run}}, side, nil
+	return p, nil
 }
 
 // A start is where a Reader begins.

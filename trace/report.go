@@ -1,6 +1,10 @@
 package trace
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/anvil-sim/anvil/internal/plural"
+)
 
 // A Report is what a comparison found. Its fields have one value for two given
 // inputs and options, on any machine.
@@ -49,13 +53,13 @@ func (e Excuse) String() string {
 	text := ""
 	switch e.Option {
 	case "ignore":
-		text = "ignored: " + plural(e.Count, "difference") + " at " + e.Rule
+		text = "ignored: " + plural.Of(e.Count, "difference") + " at " + e.Rule
 	case "only":
-		text = "left out by --only: " + plural(e.Count, "difference")
+		text = "left out by --only: " + plural.Of(e.Count, "difference")
 	case "tolerance":
-		text = "tolerated: " + plural(e.Count, "number") + " within " + e.Rule
+		text = "tolerated: " + plural.Of(e.Count, "number") + " within " + e.Rule
 	case "rename":
-		text = "renamed: " + plural(e.Count, "value")
+		text = "renamed: " + plural.Of(e.Count, "value")
 	}
 	if e.Reason != "" {
 		text += " (" + e.Reason + ")"

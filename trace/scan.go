@@ -103,7 +103,8 @@ func skipNested(b []byte, i int) int {
 // marks tell where 64 bytes hold what ends strings and values, a bit a byte.
 type marks struct{ quotes, escapes, opens, closes uint64 }
 
-func (m *marks) read(block *[64]byte) {
+// plain is read without the help of a processor's wide registers.
+func (m *marks) plain(block *[64]byte) {
 	for k := 0; k < 64; k += 8 {
 		x := binary.LittleEndian.Uint64(block[k:])
 		bracket := x | 0x2020202020202020 // [ and ] become { and }

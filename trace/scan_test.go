@@ -51,6 +51,36 @@ func FuzzSkip(f *testing.F) {
 	})
 }
 
+// FuzzMarks: what the processor's wide registers find is what a look at eight bytes
+// at once finds, and a look at each byte.
+func FuzzMarks(f *testing.F) {
+	f.Add([]byte(`{"a":[1,"\\"]}` + strings.Repeat(`[{"\\}]`, 8)))
+	f.Add([]byte(strings.Repeat("\xa2\x02\xdb\x5b\xfb\xdd\x5c\xdc", 8)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var block [64]byte
+		copy(block[:], text)
+		var got, plain, want marks
+		got.read(&block)
+		plain.plain(&block)
+		for i, c := range block {
+			bit := uint64(1) << i
+			switch c {
+			case '"':
+				want.quotes |= bit
+			case '\\':
+				want.escapes |= bit
+			case '{', '[':
+				want.opens |= bit
+			case '}', ']':
+				want.closes |= bit
+			}
+		}
+		if got != want || plain != want {
+			t.Errorf("%q: %x and %x, want %x", block, got, plain, want)
+		}
+	})
+}
+
 // inert reports whether backslashes stand in strings only, as in all JSON.
 func inert(b []byte) bool {
 	in := false

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/anvil-sim/anvil/internal/plural"
 )
 
 // WriteText writes the report for a person. Control characters of the traces
@@ -68,13 +70,13 @@ func (s Side) describe() string {
 	case s.Count == 0:
 		return ""
 	case s.Runs == 1:
-		return ": " + plural(s.Calls, "call")
+		return ": " + plural.Of(s.Calls, "call")
 	case s.Count > 1:
-		return fmt.Sprintf(": all %d runs, %s", s.Runs, plural(s.Calls, "call"))
+		return fmt.Sprintf(": all %d runs, %s", s.Runs, plural.Of(s.Calls, "call"))
 	case s.Run == s.Runs:
-		return fmt.Sprintf(": run %d of %d (the last), %s", s.Run, s.Runs, plural(s.Calls, "call"))
+		return fmt.Sprintf(": run %d of %d (the last), %s", s.Run, s.Runs, plural.Of(s.Calls, "call"))
 	}
-	return fmt.Sprintf(": run %d of %d, %s", s.Run, s.Runs, plural(s.Calls, "call"))
+	return fmt.Sprintf(": run %d of %d, %s", s.Run, s.Runs, plural.Of(s.Calls, "call"))
 }
 
 // describe spells the options that change what counts as on the command line.
@@ -107,13 +109,6 @@ func quoteArg(s string) string {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	return s
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // describe names a call: "call 3 changed: tickets_get, GET /tickets/T-1".
@@ -251,7 +246,7 @@ func (t *textWriter) summary(r *Report) {
 		t.line("", "%s", clean(e.String()))
 	}
 	if r.Equal() {
-		t.line(green, "equal: %s", plural(r.Same, "call"))
+		t.line(green, "equal: %s", plural.Of(r.Same, "call"))
 		return
 	}
 	parts := []string{}
@@ -263,9 +258,9 @@ func (t *textWriter) summary(r *Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	t.line(bold, "differ: %s; calls: %s, %d the same", plural(r.Findings, "finding"), strings.Join(parts, ", "), r.Same)
+	t.line(bold, "differ: %s; calls: %s, %d the same", plural.Of(r.Findings, "finding"), strings.Join(parts, ", "), r.Same)
 	if rest := r.Findings - r.shown(); rest > 0 {
-		t.line("", "%s not shown; --max 0 shows all", plural(rest, "finding"))
+		t.line("", "%s not shown; --max 0 shows all", plural.Of(rest, "finding"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -309,5 +310,80 @@ func BenchmarkWrite(b *testing.B) {
 		if err := w.Write(e); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// gate is a writer whose first call waits until it is opened.
+type gate struct {
+	flaky
+	entered, open chan struct{}
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	if g.calls == 0 {
+		close(g.entered)
+		<-g.open
+	}
+	return g.flaky.Write(p)
+}
+
+// Lines that become ready while another is written go out in one write, and each
+// call hears what became of its own line.
+func TestLinesShareAWrite(t *testing.T) {
+	line := func(seq int) string { return string((&Entry{Seq: seq}).AppendLine(nil)) }
+	each := len(line(2))
+	for _, tt := range []struct {
+		accept int // bytes of the second write
+		whole  int // lines of it
+	}{{-1, 8}, {3*each + 10, 3}, {0, 0}, {8*each - 1, 7}} {
+		g := &gate{flaky: flaky{accept: []int{-1, tt.accept}}, entered: make(chan struct{}), open: make(chan struct{})}
+		w := NewWriter(g)
+		errs := make([]error, 10)
+		var all sync.WaitGroup
+		write := func(seq int) { all.Go(func() { errs[seq] = w.Write(&Entry{Seq: seq}) }) }
+		write(1)
+		<-g.entered
+		for seq := 2; seq <= 9; seq++ {
+			write(seq)
+			for queued := 0; queued != seq-1; runtime.Gosched() {
+				w.mu.Lock()
+				queued = len(w.queue)
+				w.mu.Unlock()
+			}
+		}
+		close(g.open)
+		all.Wait()
+		want := line(1)
+		for seq := 2; seq <= 9; seq++ {
+			want += line(seq)
+			if whole := seq-2 < tt.whole; whole != (errs[seq] == nil) {
+				t.Errorf("accept %d, entry %d: error %v", tt.accept, seq, errs[seq])
+			}
+		}
+		if tt.accept >= 0 {
+			want = want[:each+tt.accept]
+		}
+		if got := g.String(); got != want || g.calls != 2 || errs[1] != nil {
+			t.Errorf("accept %d: %d writes, error %v, wrote\n%s\nwant\n%s", tt.accept, g.calls, errs[1], got, want)
+		}
+		if err := w.Write(&Entry{Seq: 10}); err != nil || !strings.HasSuffix(g.String(), "\n"+line(10)) {
+			t.Errorf("accept %d: error %v, then wrote\n%s", tt.accept, err, g.String())
+		}
+	}
+}
+
+// A long line is not copied to join others: it has a write of its own.
+func TestLongLinesAreWrittenAlone(t *testing.T) {
+	long := json.RawMessage(`"` + strings.Repeat("x", joinSize) + `"`)
+	var batch []*pending
+	var want string
+	for seq, request := range []json.RawMessage{nil, nil, long, nil, long, long} {
+		e := &Entry{Seq: seq, Request: request}
+		batch = append(batch, &pending{text: e.AppendLine([]byte{'\n'}), written: make(chan error, 1)})
+		want += string(e.AppendLine(nil))
+	}
+	f := &flaky{}
+	if err := NewWriter(f).writeBatch(batch); err != nil || f.String() != want || f.calls != 5 {
+		t.Errorf("%d writes, error %v, %d bytes; want 5 and %d", f.calls, err, f.Len(), len(want))
 	}
 }

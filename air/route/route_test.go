@@ -96,7 +96,7 @@ func TestTable(t *testing.T) {
 
 // What is spelled normally stays so.
 func FuzzNormalPath(f *testing.F) {
-	for _, s := range []string{"/a%7eb", "/%C3%b6", "/a b{c}", "/%", "/%zz"} {
+	for _, s := range []string{"/a%7eb", "/%C3%b6", "/a b{c}", "/%", "/%zz", "%%610"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -105,4 +105,17 @@ func FuzzNormalPath(f *testing.F) {
 			t.Fatalf("%q became %q, then %q", path, once, again)
 		}
 	})
+}
+
+func TestNormalPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/a%7eb%2fc": "/a~b%2Fc",
+		"/50%":       "/50%25",
+		"%%610":      "%25a0",
+		"/ö b":       "/%C3%B6%20b",
+	} {
+		if got := NormalPath(path); got != want {
+			t.Errorf("%q became %q, want %q", path, got, want)
+		}
+	}
 }

@@ -187,10 +187,19 @@ func rootField(doc string) string {
 }
 
 // NormalPath gives each path one spelling: escapes of unreserved characters are
-// undone, all others are upper case, and what may not stand in a path is escaped.
+// undone, all others are upper case, and what may not stand in a path is escaped,
+// a percent sign that begins no escape among it.
 func NormalPath(path string) string {
+	done := 0
+	for done < len(path) && !foreign(path[done]) {
+		done++
+	}
+	if done == len(path) {
+		return path
+	}
 	var b strings.Builder
-	for i := 0; i < len(path); i++ {
+	b.WriteString(path[:done])
+	for i := done; i < len(path); i++ {
 		c := path[i]
 		if c == '%' && i+2 < len(path) {
 			if raw, err := hex.DecodeString(path[i+1 : i+3]); err == nil {
@@ -203,7 +212,7 @@ func NormalPath(path string) string {
 				continue
 			}
 		}
-		if c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^|\\", c) >= 0 {
+		if foreign(c) {
 			const digits = "0123456789ABCDEF"
 			b.WriteByte('%')
 			b.WriteByte(digits[c>>4])
@@ -213,6 +222,11 @@ func NormalPath(path string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// foreign reports whether a character may not stand in a path as it is.
+func foreign(c byte) bool {
+	return c <= ' ' || c >= 0x7F || strings.IndexByte("%\"<>`{}^|\\", c) >= 0
 }
 
 func unreserved(c byte) bool {

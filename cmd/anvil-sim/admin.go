@@ -14,7 +14,7 @@ import (
 )
 
 // withAdmin puts the control endpoints in front of the handler.
-func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler, error) {
+func (o *serveOptions) withAdmin(st *state, handler *surface.Handler) (http.Handler, error) {
 	token := o.adminToken
 	if token == "" {
 		token = o.streams.Getenv("ANVIL_ADMIN_TOKEN")
@@ -28,6 +28,7 @@ func (o *serveOptions) withAdmin(st *state, handler http.Handler) (http.Handler,
 		var resetAt atomic.Int64 // in the trace file
 		resetAt.Store(o.traceStart)
 		admin.Reset = func(ctx context.Context) error {
+			o.report(o.traceCheck())
 			err := st.reset(ctx)
 			if err == nil {
 				resetAt.Store(sizeOf(o.trace))

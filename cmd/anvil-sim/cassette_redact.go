@@ -58,6 +58,9 @@ func redactCassettes(o *editOptions, args []string, rules *scrub.Rules) error {
 		return nil
 	}
 	return o.each(args, func(path string, data []byte) ([]byte, error) {
+		if err := notEmpty(path, data); err != nil {
+			return nil, err
+		}
 		text, r, err := scrub.RedactFile(path, data, rules)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/recorder/scrub"
 )
 
@@ -24,7 +26,8 @@ func newCassetteScan(s cli.Streams) *cobra.Command {
 and whatever else is YAML, JSON or JSON lines; of a folder all files that end so.
 
 Each finding is one line on stdout with file, line, interaction and place, and no
-more of the value than tells it apart. The exit status is 1 when there are any.
+more of the value than tells it apart. The exit status is 1 when there are any, and
+2 for a file that is empty or cannot be read.
 What is no secret is named in a rules file under allow and keep.`,
 		Example: `  anvil-sim cassette scan testdata/
   anvil-sim cassette scan tape.yaml --rules scrub.yaml`,
@@ -48,6 +51,9 @@ func scanCassettes(s cli.Streams, args []string, rulesFile string) error {
 	found := 0
 	for _, name := range files {
 		data, err := os.ReadFile(name)
+		if err == nil {
+			err = notEmpty(name, data)
+		}
 		if err != nil {
 			return err
 		}
@@ -63,8 +69,17 @@ func scanCassettes(s cli.Streams, args []string, rulesFile string) error {
 		found += len(list)
 	}
 	if found > 0 {
-		return cli.Exit(cli.CodeNo, cli.WithHint(fmt.Errorf("found %d values that look like secrets in %d files", found, len(files)),
+		return cli.Exit(cli.CodeNo, cli.WithHint(fmt.Errorf("found %s in %s", plural.Of(found, "possible secret"), plural.Of(len(files), "file")),
 			"replace them, or name what is no secret in a rules file (allow, keep) and pass it with --rules"))
+	}
+	return nil
+}
+
+// notEmpty refuses a file that holds nothing: a recording that was not made is no
+// recording without secrets. The other commands say the same of it.
+func notEmpty(name string, data []byte) error {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))) == 0 {
+		return errors.New(name + ": the file is empty, want a recording")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 )
 
 // compileOptions are the options of compile as typed.
@@ -112,7 +113,10 @@ func (o *compileOptions) report(r *compile.Result, b *compile.Bundle, spec strin
 	if r.Aliases > 0 {
 		also = fmt.Sprintf(", %d of them by POST too", r.Aliases)
 	}
-	fmt.Fprintf(w, "%s: %d operations of %d%s, %d approved, %d file(s) read\n", o.out, r.Compiled, r.Found, also, len(b.Approvals), len(r.Sources))
+	if r.Compiled == 0 {
+		fmt.Fprintf(o.streams.Err, "anvil-sim: warning: nothing in %s can be served: %s\n", spec, r.WhyNone())
+	}
+	fmt.Fprintf(w, "%s: %s of %d%s, %d approved, %d file(s) read\n", o.out, plural.Of(r.Compiled, "operation"), r.Found, also, len(b.Approvals), len(r.Sources))
 	if o.verbose {
 		for _, d := range b.Diagnostics {
 			printDiagnostic(o.streams, d)

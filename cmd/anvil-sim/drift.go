@@ -5,28 +5,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
 )
 
 func newDrift(s cli.Streams) *cobra.Command {
 	var all bool
+	var source sourceFlags
 	cmd := &cobra.Command{
 		Use:   "drift OLD NEW",
 		Short: "Tell what changed between two contracts, and what it breaks",
 		Long: `Tell what changed between two contracts, operation by operation: compatible,
 additive, breaking, or safety-sensitive (effect, repeatability, confirmation, access).
-Each is a bundle, an air.yaml or air.json, or an API description. Exits 1 when
+Each is a bundle, an air.yaml or air.json, or an API description, which --manifest
+and --profile are for. Exits 1 when
 something is breaking or safety-sensitive.`,
 		Example: `  anvil-sim drift ./bundle openapi.yaml
   anvil-sim drift v1.json v2.json`,
 		Args: cli.Args("OLD", "NEW"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			before, err := loadContract(args[0], "none")
-			if err != nil {
-				return err
-			}
-			after, err := loadContract(args[1], "none")
+			before, after, err := source.pair(args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -46,6 +45,35 @@ something is breaking or safety-sensitive.`,
 			return nil
 		},
 	}
+	source.add(cmd.Flags())
 	cmd.Flags().BoolVar(&all, "all", false, "print compatible changes too")
 	return cmd
+}
+
+// pair loads two contracts. The options are about those that are API
+// descriptions: one at least must be.
+func (d *sourceFlags) pair(a, b string) (before, after *air.Document, err error) {
+	var docs [2]*air.Document
+	var refused error
+	described := false
+	for i, path := range []string{a, b} {
+		c, err := readContract(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.description {
+			described = true
+			docs[i], err = d.compile(c, "none")
+		} else {
+			refused = c.refuse(d.refuse(path))
+			docs[i], err = c.parse()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if !described && refused != nil {
+		return nil, nil, refused
+	}
+	return docs[0], docs[1], nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/store/compare"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
@@ -35,7 +36,7 @@ log of a saved state do not count. STATE@N is a saved state as it was after call
 					fmt.Fprintf(s.Out, "%s  %s\n", d.Sum, path)
 					for _, t := range d.Tables {
 						if tables {
-							fmt.Fprintf(s.Out, "  %s  %s (%d rows)\n", t.Sum, t.Name, t.Rows)
+							fmt.Fprintf(s.Out, "  %s  %s (%s)\n", t.Sum, t.Name, plural.Of(t.Rows, "row"))
 						}
 					}
 					return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/store/dump"
 	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/importer"
@@ -63,7 +64,7 @@ func (o *importOptions) run(cmd *cobra.Command, s cli.Streams, args []string) er
 	}
 	o.Stdin = s.In
 	if s.IsTerminal != nil && s.IsTerminal(s.Err) && !o.quiet {
-		o.Progress = func(table string, rows int) { fmt.Fprintf(s.Err, "\r\x1b[K%s: %d rows", table, rows) }
+		o.Progress = func(table string, rows int) { fmt.Fprintf(s.Err, "\r\x1b[K%s: %s", table, plural.Of(rows, "row")) }
 	}
 	report, err := importer.Import(cmd.Context(), o.output, args, &o.Options)
 	if o.Progress != nil {
@@ -167,7 +168,7 @@ func printImport(w io.Writer, output string, r *importer.Report) error {
 		if t.Skipped > 0 {
 			skipped = fmt.Sprintf(", %d left out", t.Skipped)
 		}
-		fmt.Fprintf(&b, "%s: %d rows%s, %s (%s)\n", t.Name, t.Rows, skipped, key, strings.Join(t.Columns, ", "))
+		fmt.Fprintf(&b, "%s: %s%s, %s (%s)\n", t.Name, plural.Of(t.Rows, "row"), skipped, key, strings.Join(t.Columns, ", "))
 	}
 	fmt.Fprintf(&b, "%s: %d table(s)\n", output, len(r.Tables))
 	_, err := io.WriteString(w, b.String())

@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/store/fixture"
 	"github.com/anvil-sim/anvil/store/seed"
 )
 
 func newFixturesInit(s cli.Streams) *cobra.Command {
 	var contract, output string
+	var source sourceFlags
 	var force bool
 	opts := &seed.Options{}
 	cmd := &cobra.Command{
@@ -25,6 +27,7 @@ foreign keys where paths and names tell them, rows synthesized from the seed. Th
 same contract and seed give the same bytes. Edit the rows with any SQLite tool.`,
 		Example: `  anvil-sim fixtures init --contract ./bundle -o fixtures.db
   anvil-sim fixtures init --contract ./bundle -o fixtures.db --rows 100 --seed 7 --resource issue
+  anvil-sim fixtures init --contract openapi.yaml --manifest anvil.yaml -o fixtures.db
   anvil-sim serve --contract ./bundle --fixtures fixtures.db`,
 		Args: cli.Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,7 +42,7 @@ same contract and seed give the same bytes. Edit the rows with any SQLite tool.`
 			if force {
 				opts.Mode = fixture.Replace
 			}
-			doc, err := loadContract(contract, "all")
+			doc, err := source.load(contract, "all")
 			if err != nil {
 				return err
 			}
@@ -54,7 +57,8 @@ same contract and seed give the same bytes. Edit the rows with any SQLite tool.`
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&contract, "contract", "", "contract: a bundle directory, air.yaml or air.json, also gzipped")
+	f.StringVar(&contract, "contract", "", "contract: a bundle directory, air.yaml or air.json, also gzipped, or an API description")
+	source.add(f)
 	f.StringVarP(&output, "output", "o", "", "the database file to make")
 	f.IntVar(&opts.Rows, "rows", 10, "rows a table, 0 for the tables alone")
 	f.Uint32Var(&opts.Seed, "seed", 0, "seed of the values")
@@ -71,7 +75,7 @@ func printInit(w io.Writer, output string, r *seed.Report) error {
 		if len(t.Parents) > 0 {
 			parents = "; " + strings.Join(t.Parents, ", ")
 		}
-		fmt.Fprintf(&b, "%s: %d rows, %d columns, key %s%s\n", t.Name, t.Rows, t.Columns, t.Key, parents)
+		fmt.Fprintf(&b, "%s: %s, %s, key %s%s\n", t.Name, plural.Of(t.Rows, "row"), plural.Of(t.Columns, "column"), t.Key, parents)
 	}
 	if len(r.Left) > 0 {
 		fmt.Fprintf(&b, "without a table, since no answer is an object with an id: %s\n", strings.Join(r.Left, ", "))

@@ -19,6 +19,7 @@ import (
 type inspectOptions struct {
 	streams  cli.Streams
 	contract string
+	source   sourceFlags
 	mapFile  string
 	match    string
 	json     bool
@@ -26,7 +27,8 @@ type inspectOptions struct {
 
 func (o *inspectOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.contract, "contract", "", "bundle directory, or its air.yaml or air.json (default $ANVIL_CONTRACT; without one, the contract derived from the tables)")
+	f.StringVar(&o.contract, "contract", "", "bundle directory, its air.yaml or air.json, or an API description (default $ANVIL_CONTRACT; without one, the contract derived from the tables)")
+	o.source.add(f)
 	f.StringVar(&o.mapFile, "map", "", "YAML file that overrides what is mapped by rule")
 	f.StringVar(&o.match, "match", "", "only operations whose id, or method and path, contain this text")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -106,8 +108,12 @@ none with the reason. The exit status is 1 when there is one.`,
 func (o *inspectOptions) inspect(ctx context.Context, file string) (list []store.Mapping, err error) {
 	opts := &store.Options{Logf: tellOn(o.streams.Err)}
 	contract, from := namedContract(o.streams, o.contract)
-	if contract != "" {
-		if opts.Contract, err = loadContract(contract, "all"); err != nil {
+	if contract == "" {
+		if err := o.source.refuse(""); err != nil {
+			return nil, err
+		}
+	} else {
+		if opts.Contract, err = o.source.load(contract, "all"); err != nil {
 			return nil, contractError(contract, from, err)
 		}
 	}

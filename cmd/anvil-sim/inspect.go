@@ -11,11 +11,13 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 )
 
 func newInspect(s cli.Streams) *cobra.Command {
 	var ids []string
 	var unserved, asJSON bool
+	var source sourceFlags
 	cmd := &cobra.Command{
 		Use:   "inspect CONTRACT",
 		Short: "Show the operations of a contract and why some are not served",
@@ -26,7 +28,7 @@ description, which is compiled in memory. --operation tells all about some of th
   anvil-sim inspect ./bundle --operation petstore.add_pet`,
 		Args: cli.Args("CONTRACT"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			doc, err := loadContract(args[0], "none")
+			doc, err := source.load(args[0], "none")
 			if err != nil {
 				return err
 			}
@@ -44,6 +46,7 @@ description, which is compiled in memory. --operation tells all about some of th
 		},
 	}
 	f := cmd.Flags()
+	source.add(f)
 	f.StringArrayVar(&ids, "operation", nil, "id of an operation to tell all about; may be repeated")
 	f.BoolVar(&unserved, "unserved", false, "only operations that are not served")
 	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
@@ -72,7 +75,7 @@ func printRows(s cli.Streams, doc *air.Document, rows []compile.Row) error {
 			served++
 		}
 	}
-	fmt.Fprintf(s.Out, "service %s %s: %d operations shown, %d of them served\n", doc.Service.ID, doc.Service.Version, len(rows), served)
+	fmt.Fprintf(s.Out, "service %s %s: %s shown, %d of them served\n", doc.Service.ID, doc.Service.Version, plural.Of(len(rows), "operation"), served)
 	w := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tMETHOD\tPATH\tSTATE\tEFFECT\tRISK\tREPEATS\tPAGING\tAUTH\tNOT SERVED BECAUSE")
 	for _, r := range rows {

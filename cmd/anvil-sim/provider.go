@@ -25,6 +25,7 @@ message a line; serve starts it with --provider-cmd.`,
 
 func newProviderSQLite(s cli.Streams) *cobra.Command {
 	var contract string
+	var source sourceFlags
 	flags := &fixtureFlags{}
 	cmd := &cobra.Command{
 		Use:   "sqlite FILE",
@@ -35,20 +36,26 @@ file never changes. Without a contract it derives one from the tables.`,
   anvil-sim serve --contract ./bundle --provider-cmd "anvil-sim provider sqlite fixtures.db"`,
 		Args: cli.Args("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return serveSQLite(cmd.Context(), s, args[0], contract, flags)
+			return serveSQLite(cmd.Context(), s, args[0], contract, &source, flags)
 		},
 	}
-	cmd.Flags().StringVar(&contract, "contract", "", "the served contract (default $ANVIL_CONTRACT, which serve sets)")
+	cmd.Flags().StringVar(&contract, "contract", "", "the served contract, or the API description of it (default $ANVIL_CONTRACT, which serve sets)")
+	source.add(cmd.Flags())
 	flags.add(cmd.Flags())
 	return cmd
 }
 
-func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, flags *fixtureFlags) error {
+func serveSQLite(ctx context.Context, s cli.Streams, file, contract string, source *sourceFlags, flags *fixtureFlags) error {
 	contract, from := namedContract(s, contract)
 	var doc *air.Document
-	if contract != "" {
+	source.fromServe(s, from)
+	if contract == "" {
+		if err := source.refuse(""); err != nil {
+			return err
+		}
+	} else {
 		var err error
-		if doc, err = loadContract(contract, "all"); err != nil { // what is served is for serve to say
+		if doc, err = source.load(contract, "all"); err != nil { // what is served is for serve to say
 			return contractError(contract, from, err)
 		}
 	}

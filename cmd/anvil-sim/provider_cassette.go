@@ -84,6 +84,8 @@ func (p *cassetteProvider) document() (*air.Document, error) {
 	if path == "" {
 		return nil, nil
 	}
-	doc, err := air.Load(path)
+	var source sourceFlags
+	source.fromServe(p.streams, from)
+	doc, err := source.load(path, "all") // what is served is for serve to say
 	return doc, contractError(path, from, err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/recorder"
 	"github.com/anvil-sim/anvil/recorder/vcr"
@@ -111,12 +112,13 @@ func (o *providerRecordOptions) serve(ctx context.Context, rec *recorder.Provide
 	}
 	err = errors.Join(err, rec.Close(context.WithoutCancel(ctx)))
 	sum := rec.Summary()
-	fmt.Fprintf(o.streams.Err, "anvil-sim: %d calls, %d recorded, %d redactions of %d secrets\n", sum.Calls, sum.Written, sum.Redactions, sum.Secrets)
+	fmt.Fprintf(o.streams.Err, "anvil-sim: %s, %d recorded, %s of %s\n", plural.Of(sum.Calls, "call"), sum.Written,
+		plural.Of(sum.Redactions, "redaction"), plural.Of(sum.Secrets, "secret"))
 	switch {
 	case died != nil:
 		return cli.Exit(cli.CodeNo, died)
 	case err == nil && sum.Refused > 0:
-		return cli.Exit(cli.CodeNo, fmt.Errorf("%d calls are not in the recording", sum.Refused))
+		return cli.Exit(cli.CodeNo, fmt.Errorf("not in the recording: %s", plural.Of(sum.Refused, "call")))
 	}
 	return err
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/recorder"
 	"github.com/anvil-sim/anvil/recorder/scrub"
 	"github.com/anvil-sim/anvil/recorder/vcr"
@@ -256,10 +257,10 @@ func (o *recordOptions) record(ctx context.Context, rec *recorder.Recorder, opts
 	sum := rec.Summary()
 	fmt.Fprintln(o.streams.Err, sum)
 	if n := proxy.Links(); n > 0 {
-		fmt.Fprintf(o.streams.Err, "anvil-sim: %d answers had links to the target in their bodies, which lead a client past the recorder; --rewrite-bodies changes them\n", n)
+		fmt.Fprintf(o.streams.Err, "anvil-sim: %s with links to the target in the body, which lead a client past the recorder; --rewrite-bodies changes them\n", plural.Of(n, "answer"))
 	}
 	if status == nil && sum.Refused > 0 {
-		return cli.Exit(cli.CodeNo, fmt.Errorf("%d exchanges are not on the cassette", sum.Refused))
+		return cli.Exit(cli.CodeNo, fmt.Errorf("not on the cassette: %s", plural.Of(sum.Refused, "exchange")))
 	}
 	return status
 }

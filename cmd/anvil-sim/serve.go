@@ -50,6 +50,7 @@ type serveOptions struct {
 
 	hard       context.Context // ends with a second signal
 	traceStart int64           // where this run begins in the trace file
+	traceCheck func() error    // whether the trace's name still leads to its file
 	trust      string          // the certificate that clients of --tls trust
 }
 
@@ -162,7 +163,7 @@ func (o *serveOptions) check() (seed uint32, err error) {
 	case o.slowMS < 0:
 		return 0, fmt.Errorf("--slow-ms: found %d, want at least 0 (ms)", o.slowMS)
 	}
-	return uint32(n), o.describe.check(o.provider) // seeds are taken modulo 2^32
+	return uint32(n), o.describe.check() // seeds are taken modulo 2^32
 }
 
 func (o *serveOptions) timeout() time.Duration {
@@ -190,7 +191,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 			return err
 		}
 		defer func() { o.report(w.Close()) }()
-		sink = w
+		sink, o.traceCheck = w, w.Check
 	}
 	st, err := o.openState(ctx, &sim.Options{
 		Trace: sink, Seed: seed, Capability: o.capability, Principal: o.principal, PageSize: o.pageSize,
@@ -203,6 +204,7 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
+	giveHeapRoom()
 	return o.serve(ctx, st, command)
 }
 
@@ -218,6 +220,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if err != nil {
 		return err
 	}
+	o.warnEmpty(st)
 	o.warnHidden(handler.Hidden())
 	server, err := o.listen(ctx, st, handler)
 	if err != nil {
@@ -249,6 +252,15 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	return st.death()
 }
 
+// warnEmpty tells of a contract that answers no call: no error, since such a one
+// has always been served. Of an API description, which is what --approve is for,
+// more was said when it was compiled.
+func (o *serveOptions) warnEmpty(st *state) {
+	if len(st.sim.Operations()) == 0 && o.describe.approve == "" {
+		o.say("no operation is served: of the contract's %d none is approved and chosen; anvil-sim inspect says why, anvil-sim approve changes it", len(st.sim.Document().Operations))
+	}
+}
+
 // warnHidden names the operations that no request can reach: no error, since
 // the rest of the contract is served.
 func (o *serveOptions) warnHidden(list []surface.Hidden) {
@@ -263,13 +275,14 @@ func (o *serveOptions) warnHidden(list []surface.Hidden) {
 }
 
 // listen binds the handler with what the options put around it.
-func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handler) (*surface.Server, error) {
+func (o *serveOptions) listen(ctx context.Context, st *state, calls *surface.Handler) (*surface.Server, error) {
 	config, trust, err := o.tlsConfig()
 	if err != nil {
 		return nil, err
 	}
+	var handler http.Handler = calls
 	if o.admin {
-		if handler, err = o.withAdmin(st, handler); err != nil {
+		if handler, err = o.withAdmin(st, calls); err != nil {
 			return nil, err
 		}
 	}
@@ -278,7 +291,7 @@ func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handl
 	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	server, err := surface.Listen(ctx, addr, handler, &surface.ServerOptions{
-		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config,
+		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config, MaxConns: maxConns(openFiles()),
 	})
 	if err != nil {
 		return nil, cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
@@ -288,6 +301,10 @@ func (o *serveOptions) listen(ctx context.Context, st *state, handler http.Handl
 	}
 	return server, nil
 }
+
+// maxConns is how many connections a server may have that may open a number of
+// files, 0 for one that is not known: the state and the trace want some too.
+func maxConns(files int) int { return files / 4 * 3 }
 
 // report prints what went wrong beside a call or after the last one.
 func (o *serveOptions) report(err error) {
@@ -306,7 +323,8 @@ func (o *serveOptions) say(format string, args ...any) {
 // There are two exceptions. A state that was asked for and could not be saved is an
 // error, unless the run has one already. And a provider that ends with a code of its
 // own after its shutdown says that the answer is no (provider cassette with
-// --fail-miss), and so does serve. A shell's 128 and more tell of a signal, which
+// --fail-miss), and so does serve; with 2 that what was asked could not be done
+// (provider sqlite with --save-state). A shell's 128 and more tell of a signal, which
 // the shutdown itself may have sent.
 func (o *serveOptions) closeState(st *state, failed error) error {
 	died := st.death() != nil
@@ -323,5 +341,9 @@ func (o *serveOptions) closeState(st *state, failed error) error {
 	if died || st.exit == nil || st.exit() <= 0 || st.exit() >= 128 {
 		return nil
 	}
-	return cli.Exit(cli.CodeNo, fmt.Errorf("the state provider ended with exit code %d after its shutdown", st.exit()))
+	code := cli.CodeNo
+	if st.exit() == cli.CodeError {
+		code = cli.CodeError
+	}
+	return cli.Exit(code, fmt.Errorf("the state provider ended with exit code %d after its shutdown", st.exit()))
 }

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
+	"github.com/anvil-sim/anvil/compile"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/stdio"
@@ -124,21 +126,35 @@ func (o *serveOptions) load(path, from string) (*air.Document, error) {
 		return nil, contractError(path, from, err)
 	}
 	if !c.description {
-		if err := o.describe.refuse(path); err != nil {
+		if err := c.refuse(o.describe.refuse(path)); err != nil {
 			return nil, err
 		}
-		return air.Parse(c.file, c.data)
+		return c.parse()
 	}
 	doc, err := o.describe.compile(path, c)
 	if err != nil {
 		return nil, err
 	}
 	served, err := doc.Served("")
-	if err == nil {
-		o.say("compiled %s: %d operations, %d served (--approve %s)", path, len(doc.Operations), len(served), o.describe.approve)
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	o.say("compiled %s: %s, %d served (--approve %s)", path, plural.Of(len(doc.Operations), "operation"), len(served), o.describe.approve)
+	faults := compile.Faults(doc)
+	for _, f := range faults[:min(len(faults), mostFaults)] {
+		o.say("%s", f)
+	}
+	if n := len(faults) - mostFaults; n > 0 {
+		o.say("and %d more errors in the description: 'anvil-sim compile %s --verbose --out DIR' tells them", n, path)
+	}
+	if len(served) == 0 {
+		o.say("warning: nothing is served, every call is answered by 404: %s", compile.WhyNothing(doc, o.describe.approve))
+	}
+	return doc, nil
 }
+
+// mostFaults is how many errors of a description serve prints.
+const mostFaults = 5
 
 // newSim makes the simulator, with the value check when it is asked for.
 func (o *serveOptions) newSim(doc *air.Document, opts *sim.Options) (*sim.Simulator, error) {
@@ -216,7 +232,11 @@ func (o *serveOptions) startProvider(ctx context.Context, opts *sim.Options, doc
 		if err != nil {
 			return nil, err
 		}
-		so.Env = append(so.Env, "ANVIL_CONTRACT="+abs)
+		vars, err := o.describe.env()
+		if err != nil {
+			return nil, err
+		}
+		so.Env = append(append(so.Env, "ANVIL_CONTRACT="+abs), vars...)
 	}
 	p, err := stdio.Start(ctx, so)
 	if err != nil {

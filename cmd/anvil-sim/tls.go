@@ -10,11 +10,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/anvil-sim/anvil/internal/wholefile"
 )
 
 // An authority is this user's own certificate authority. Its key and
@@ -24,6 +27,7 @@ type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	path string // of the certificate alone, for clients to trust
+	news string // what clients must know about path, "" when nothing changed
 }
 
 const (
@@ -56,12 +60,38 @@ func openAuthority(dir string) (*authority, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: found another kind of key, want an ECDSA one; remove the file to make a new authority", file)
 	}
-	a := &authority{cert: pair.Leaf, key: key, path: filepath.Join(dir, "ca.pem")}
-	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
-	if have, err := os.ReadFile(a.path); err == nil && string(have) == string(public) {
-		return a, nil
+	switch cert := pair.Leaf; {
+	case !cert.IsCA:
+		return nil, fmt.Errorf("%s: found the certificate of a server, want an authority's; remove the file to make a new authority", file)
+	case time.Now().After(cert.NotAfter):
+		return nil, fmt.Errorf("%s: the authority ended on %s, and no client takes it any more; remove the file to make a new one", file, cert.NotAfter.Format(time.DateOnly))
 	}
-	return a, os.WriteFile(a.path, public, 0o644) //nolint:gosec // a certificate is public
+	a := &authority{cert: pair.Leaf, key: key, path: filepath.Join(dir, "ca.pem")}
+	return a, a.publish()
+}
+
+// publish writes the certificate that clients trust. Another one that stands there
+// is kept aside: clients may trust it, and would refuse what this authority signs
+// without knowing why.
+func (a *authority) publish() error {
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	have, err := os.ReadFile(a.path)
+	switch {
+	case err == nil && string(have) == string(public):
+		return nil
+	case err == nil:
+		old := a.path + ".old"
+		if err := os.Rename(a.path, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err // else another program was first
+		}
+		a.news = fmt.Sprintf("%s was not the certificate of ca-key.pem beside it, and is %s now; clients that trusted it must trust the new one", a.path, filepath.Base(old))
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	return wholefile.Write(a.path, func(w io.Writer) error {
+		_, err := w.Write(public)
+		return err
+	})
 }
 
 // makeAuthority writes a new authority, whole or not at all; an authority that
@@ -162,6 +192,9 @@ func (o *serveOptions) tlsConfig() (*tls.Config, string, error) {
 	a, err := openAuthority(filepath.Join(config, "anvil"))
 	if err != nil {
 		return nil, "", err
+	}
+	if a.news != "" {
+		o.say("%s", a.news)
 	}
 	pair, err := a.leaf(o.host)
 	if err != nil {

@@ -65,6 +65,7 @@ type Content struct {
 	Type     string
 	Schema   *Value // nil when there is none
 	Examples []*Value
+	Styles   map[string]string // declared styles of a form's fields, by name
 }
 
 // A Response is what one status answers with.

@@ -15,7 +15,7 @@ type Diagnostic struct {
 	Code      string // stable: group/name
 	Message   string
 	Operation string // the id of the operation, "" for the whole description
-	Path      string // file#pointer in the description, "" when it has no place
+	Path      string // file#pointer or file:line in the description, "" when it has no place
 }
 
 // Diagnostics collects them. The zero value is ready.

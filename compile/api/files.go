@@ -28,6 +28,8 @@ type File struct {
 	Data []byte // verbatim
 	Hash string // SHA-256 of Data, hexadecimal
 	Tree *Value
+	// Twice are the first of the keys that stand again in one mapping, by line.
+	Twice []air.DuplicateKey
 	// Entry is true for the file that the description begins in.
 	Entry bool
 }
@@ -112,12 +114,17 @@ func (f *Files) Get(name string) (*File, error) {
 }
 
 func (f *Files) add(name string, data []byte) error {
-	tree, err := air.ReadTree(name, data)
+	file := &File{Path: name, Data: data}
+	tree, err := air.ReadTreeKeys(name, data, func(k air.DuplicateKey) { file.Twice = append(file.Twice, k) })
 	if err != nil {
+		if what := Foreign(data); what != "" {
+			return fmt.Errorf("%s: it looks like %s, want an OpenAPI 3.0 or 3.1 or a Swagger 2.0 description", name, what)
+		}
 		return err
 	}
 	sum := sha256.Sum256(data)
-	f.files[name] = &File{Path: name, Data: data, Hash: hex.EncodeToString(sum[:]), Tree: tree}
+	file.Hash, file.Tree = hex.EncodeToString(sum[:]), tree
+	f.files[name] = file
 	return nil
 }
 

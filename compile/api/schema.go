@@ -55,3 +55,29 @@ func OwnType(schema *Value) string {
 	}
 	return ""
 }
+
+// GuessType is the type of a schema: its own, else the first that one of the
+// parts under the given keywords (allOf, oneOf, anyOf) tells, however deep; ""
+// when nothing does. Deref follows a reference.
+func GuessType(schema *Value, deref func(*Value) *Value, keywords ...string) string {
+	budget := 2000 // parts that name one another cost no more
+	return guessType(schema, deref, keywords, 8, &budget)
+}
+
+func guessType(schema *Value, deref func(*Value) *Value, keywords []string, depth int, budget *int) string {
+	if *budget--; *budget < 0 {
+		return ""
+	}
+	schema = deref(schema)
+	if t := OwnType(schema); t != "" || depth < 0 {
+		return t
+	}
+	for _, key := range keywords {
+		for _, part := range schema.Get(key).Elems() {
+			if t := guessType(part, deref, keywords, depth-1, budget); t != "" {
+				return t
+			}
+		}
+	}
+	return ""
+}

@@ -72,6 +72,7 @@ func Read(files *api.Files, name string, diags *api.Diagnostics) (*api.Descripti
 	}
 	r.webhooks()
 	r.out.Schemas = r.schemas.finish()
+	r.twice()
 	return r.out, nil
 }
 
@@ -82,7 +83,7 @@ func (r *reader) version() error {
 	kind := Detect(r.root.v)
 	if kind == "" {
 		return fmt.Errorf("%s: neither openapi nor swagger stands at the top%s, want an OpenAPI 3.0 or 3.1 or a Swagger 2.0 description",
-			r.root.file.Path, looksLike(r.root.v))
+			r.root.file.Path, looksLike(r.root.file))
 	}
 	v := r.root.v.Get(kind)
 	version := v.Text() // a number when it is not in quotes
@@ -95,27 +96,11 @@ func (r *reader) version() error {
 }
 
 // looksLike says what a file of another format seems to be.
-func looksLike(v *api.Value) string {
-	what := ""
-	switch info := v.Get("info"); {
-	case v.Is(canon.String) && strings.HasPrefix(v.Text(), "<"):
-		what = "XML"
-	case strings.HasPrefix(v.Get("kind").Text(), "discovery#"):
-		what = "a Google Discovery document"
-	case strings.Contains(info.Get("schema").Text(), "postman") || info.Get("_postman_id") != nil:
-		what = "a Postman collection"
-	case v.Get("log").Get("entries") != nil:
-		what = "a HAR file"
-	case v.Get("asyncapi") != nil:
-		what = "an AsyncAPI description"
-	case v.Get("swaggerVersion") != nil:
-		what = "a Swagger 1 description"
-	case v.Get("$schema") != nil:
-		what = "a JSON Schema"
-	default:
-		return ""
+func looksLike(f *api.File) string {
+	if what := api.Foreign(f.Data); what != "" {
+		return " (it looks like " + what + ")"
 	}
-	return " (it looks like " + what + ")"
+	return ""
 }
 
 func (r *reader) info() {
@@ -149,14 +134,25 @@ func serverURL(u string, vars node) string {
 	return u
 }
 
+// twice tells of the keys that stand again in one mapping: what the first of
+// them said is not in the contract.
+func (r *reader) twice() {
+	for _, f := range r.files.All() {
+		for _, k := range f.Twice {
+			r.diags.Addf(api.Error, "source/duplicate_key", fmt.Sprintf("%s:%d", f.Path, k.Line),
+				"line %d: the key %q stands again in one mapping, first on line %d; the last one counts", k.Line, k.Key, k.First)
+		}
+	}
+}
+
 // paths reads every path item.
 func (r *reader) paths() error {
 	paths, ok := r.resolve(r.root.get("paths"))
-	if !ok {
-		if r.root.v.Get("webhooks") == nil && r.root.v.Get("components") == nil && r.root.v.Get("definitions") == nil {
-			return fmt.Errorf("%s: no paths, so no operations", r.root.file.Path)
-		}
-		return nil
+	switch {
+	case ok && !paths.v.Is(canon.Object) && !paths.v.Is(canon.Null):
+		return fmt.Errorf("%s: paths: found %s, want an object of path templates such as /pets/{id}", r.root.file.Path, kindName(paths.v))
+	case !ok && r.root.v.Get("webhooks") == nil && r.root.v.Get("components") == nil && r.root.v.Get("definitions") == nil:
+		return fmt.Errorf("%s: no paths, so no operations", r.root.file.Path)
 	}
 	for _, m := range paths.v.Members() {
 		if strings.HasPrefix(m.Key, "x-") {
@@ -169,7 +165,35 @@ func (r *reader) paths() error {
 			return err
 		}
 	}
+	if r.out.Found == 0 {
+		r.diags.Addf(api.Warning, "source/no_operations", r.root.get("paths").place(), "%s", r.whyNone(paths))
+	}
 	return nil
+}
+
+// whyNone says why a description has no operations.
+func (r *reader) whyNone(paths node) string {
+	n := len(paths.v.Members())
+	switch {
+	case n > 0:
+		return fmt.Sprintf("none of the %d path(s) has an operation: a method such as get or post, in lower case", n)
+	case r.root.v.Get("webhooks") != nil || r.root.v.Get("x-webhooks") != nil:
+		return "it has webhooks only, which are calls that the API makes"
+	case r.root.v.Get("paths") != nil:
+		return "paths is empty"
+	}
+	return "it has no paths, only parts for other descriptions"
+}
+
+// kindName is what a value is, for an error.
+func kindName(v *api.Value) string {
+	switch {
+	case v.Is(canon.Array):
+		return "an array"
+	case v.Is(canon.String):
+		return "text"
+	}
+	return v.String()
 }
 
 func (r *reader) pathItem(at node, path string) error {
@@ -332,9 +356,21 @@ func (r *reader) contents(content node) []api.Content {
 		}
 		c := api.Content{Type: m.Key, Schema: r.schemas.schema(media.get("schema"))}
 		c.Examples = r.examples(media)
+		c.Styles = r.styles(media.get("encoding"))
 		out = append(out, c)
 	}
 	return out
+}
+
+// styles are the declared styles of a form's fields.
+func (r *reader) styles(encoding node) map[string]string {
+	styles := map[string]string{}
+	for _, m := range encoding.v.Members() {
+		if style := m.Value.Get("style").Text(); style != "" {
+			styles[m.Key] = style
+		}
+	}
+	return styles
 }
 
 // examples are the example values of a media type or a parameter, in order.

@@ -78,7 +78,7 @@ func (m *Maker) Named(isRoot map[string]bool) []canon.Member {
 
 // one readies a named schema, which may be told apart by a discriminator.
 func (m *Maker) one(name string, s *api.Value) *api.Value {
-	out := m.Schema(s)
+	out := m.Schema(m.unroll(name, s))
 	if kind := m.kinds[name]; kind != "" {
 		out = tell(out, m.keys[name], kind)
 	}

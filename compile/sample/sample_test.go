@@ -115,6 +115,36 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+// A schema that stands in itself is drawn once inside, and ends as it may.
+func TestSelf(t *testing.T) {
+	named := parse(t, `{
+		"Tree": {"type": "object", "required": ["id", "next"], "additionalProperties": false, "properties": {"id": {"const": 1},
+			"kids": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}, "up": {"$ref": "#/components/schemas/Tree"},
+			"next": {"allOf": [{"$ref": "#/components/schemas/Tree"}], "nullable": true},
+			"by": {"type": "object", "properties": {"tree": {"$ref": "#/components/schemas/Tree"}, "n": {"const": 2}}}}},
+		"Must": {"type": "object", "required": ["m"], "properties": {"m": {"$ref": "#/components/schemas/Must"}, "n": {"const": 1}}},
+		"Map": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Map"}},
+		"List": {"type": "array", "items": {"$ref": "#/components/schemas/List"}},
+		"Part": {"allOf": [{"type": "object", "properties": {"n": {"const": 1}, "part": {"$ref": "#/components/schemas/Part"}}}]}
+	}`)
+	const end = `{"id":1,"kids":[],"next":null,"by":{"n":2}}`
+	for name, want := range map[string]string{
+		"Tree": `{"id":1,"kids":[` + end + `],"up":` + end + `,"next":` + end + `,"by":{"tree":` + end + `,"n":2}}`,
+		"Must": `{"m":{"m":{},"n":1},"n":1}`,
+		"Map":  `{"key":{}}`,
+		"List": `[[]]`,
+		"Part": `{"n":1,"part":{"n":1}}`,
+	} {
+		m := sample.New(named.Members())
+		for _, in := range []string{`{"$ref": "#/components/schemas/` + name + `"}`, `{"properties": {"x": {"$ref": "#/components/schemas/` + name + `"}}}`} {
+			got := body(t, m, m.Root(parse(t, in)))
+			if got != want && got != `{"x":`+want+`}` {
+				t.Errorf("%s:\n got %s\nwant %s", in, got, want)
+			}
+		}
+	}
+}
+
 // A body stays small however many schemas name one another.
 func TestSize(t *testing.T) {
 	var b strings.Builder

@@ -126,30 +126,8 @@ func given(s *api.Value) bool {
 		func(v *api.Value) bool { return !v.Is(canon.Null) })
 }
 
-// typ is the type of a schema: the one it states, the first of a list that is
-// not null, else what its keywords and parts tell; "" when nothing does.
+// typ is the type of a schema, guessed from its keywords and parts when it states
+// none.
 func (m *Maker) typ(s *api.Value) string {
-	budget := 2000 // parts that name one another cost no more
-	return m.typeOf(s, 8, &budget)
-}
-
-func (m *Maker) typeOf(s *api.Value, depth int, budget *int) string {
-	if *budget--; *budget < 0 {
-		return ""
-	}
-	s = m.deref(s)
-	if t := api.OwnType(s); t != "" {
-		return t
-	}
-	if depth < 0 {
-		return ""
-	}
-	for _, key := range []string{"allOf", "oneOf", "anyOf"} {
-		for _, part := range s.Get(key).Elems() {
-			if t := m.typeOf(part, depth-1, budget); t != "" {
-				return t
-			}
-		}
-	}
-	return ""
+	return api.GuessType(s, m.deref, "allOf", "oneOf", "anyOf")
 }

@@ -14,6 +14,8 @@ type parser struct {
 	elems   []*Value
 	places  []int // of the keys, for the error of a duplicate
 
+	twice func(key string, at, first int) // told of duplicate keys; nil for nobody
+
 	shared map[string]*Value // short texts and numbers; nil for a small document
 	arena  *Arena            // nil where parts of the tree may outlive the rest
 
@@ -204,7 +206,7 @@ func (p *parser) parseObject() (*Value, error) {
 	}
 	first, firstPlace := len(p.members), len(p.places)
 	for {
-		if p.policy == Strict {
+		if p.policy == Strict || p.twice != nil {
 			p.places = append(p.places, p.pos)
 		}
 		m, err := p.member()
@@ -224,8 +226,12 @@ func (p *parser) parseObject() (*Value, error) {
 	count := len(p.members) - first
 	v := p.arena.Object(p.members[first:])
 	p.members = p.members[:first]
-	if p.policy == Strict && len(v.members) < count {
+	switch {
+	case len(v.members) == count:
+	case p.policy == Strict:
 		return nil, duplicateKey(p.src, p.places[firstPlace:])
+	case p.twice != nil:
+		p.tell(p.places[firstPlace:])
 	}
 	p.places = p.places[:firstPlace]
 	return v, nil
@@ -251,6 +257,20 @@ func (p *parser) member() (Member, error) {
 	}
 	v, err := p.parse()
 	return Member{key, v}, err
+}
+
+// tell tells of the keys that an object has again, given where its keys begin.
+func (p *parser) tell(places []int) {
+	first := make(map[string]int, len(places))
+	for _, at := range places {
+		k := parser{src: p.src, pos: at}
+		key, _ := k.key() // read before
+		if before, again := first[key]; again {
+			p.twice(key, at, before)
+			continue
+		}
+		first[key] = at
+	}
 }
 
 // duplicateKey names the first key that an object has a second time, given

@@ -279,8 +279,14 @@ func (v *Value) String() string { return string(v.AppendJSON(nil)) }
 func (v *Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // Parse reads exactly one JSON value as a tree. The error is a *SyntaxError.
-func Parse(src []byte, policy Policy) (*Value, error) {
-	return newParser(src, policy).document()
+func Parse(src []byte, policy Policy) (*Value, error) { return newParser(src, policy).document() }
+
+// ParseTelling is Parse by [Lenient], and tells of each key that its object had
+// before: where in src both begin. Inner objects are told of before outer ones.
+func ParseTelling(src []byte, twice func(key string, at, first int)) (*Value, error) {
+	p := newParser(src, Lenient)
+	p.twice = twice
+	return p.document()
 }
 
 // document reads the one value that the text is.

@@ -17,33 +17,43 @@ type fast struct {
 	line int // of pos, from 1
 	bad  bool
 
-	arena []byte            // what is left of the block for decoded texts
+	own   bool              // src may be written: texts are decoded where they stand
+	wrote bool              // it was
+	cut   bool              // the text goes on behind src
+	arena []byte            // what is left of the block for decoded texts, when src is not own
 	words map[string]string // short texts that were read, each once
 	nodes []node            // the block that nodes are taken from
 	used  int               // how many of it are
 }
 
-// newFast begins a document; false when the full reader has to.
-func newFast(data []byte) (*fast, bool) {
-	if !plainText(data) {
-		return nil, false
-	}
-	if i := bytes.Index(data, []byte("\n...\n")); i >= 0 {
-		data = data[:i+1] // the document ends; a recording may go on unfinished
-	}
+// newFast begins a document whose text still has to be checked, see [plainText],
+// and cut where the document ends, see [documentEnd].
+func newFast(data []byte) *fast {
 	f := &fast{src: data, line: 1, end: -1, words: map[string]string{}}
 	if bytes.HasPrefix(f.src, []byte("---\n")) {
 		f.pos, f.line = 4, 2
 	}
-	return f, true
+	return f
+}
+
+// documentEnd is where a document ends before its text does, -1 when it does not. A
+// recording may go on there unfinished.
+func documentEnd(text []byte) int {
+	if i := bytes.Index(text, []byte("\n...\n")); i >= 0 {
+		return i + 1
+	}
+	return -1
 }
 
 // fastYAML reads a document; false when the full reader has to.
 func fastYAML(data []byte) (*node, bool) {
-	f, ok := newFast(data)
-	if !ok {
+	if !plainText(data) {
 		return nil, false
 	}
+	if end := documentEnd(data); end >= 0 {
+		data = data[:end]
+	}
+	f := newFast(data)
 	n := f.block(0, 0)
 	return n, f.over()
 }

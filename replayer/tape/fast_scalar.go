@@ -68,10 +68,21 @@ func trimRight(text []byte) []byte {
 // arenaBlock is how much is taken at once for decoded texts.
 const arenaBlock = 64 << 10
 
-// reserve makes room for n more bytes of a text that stands at the start of the
-// arena. A text is never longer than what it was decoded from, so the rest of the
+// room is where a text is decoded that begins at a place of src: over itself, since
+// a text is never longer than what it was decoded from and the reader is always
+// ahead of what it writes; or in the arena, when src has to stay as it is.
+func (f *fast) room(at int) []byte {
+	if f.own {
+		return f.src[at:at]
+	}
+	return f.arena
+}
+
+// reserve makes room for n more bytes of a text that stands where [fast.room] said.
+// A text is never longer than what it was decoded from, so the rest of the
 // file bounds what is taken.
 func (f *fast) reserve(whole []byte, n int) []byte {
+	f.wrote = f.wrote || f.own
 	if cap(whole)-len(whole) >= n {
 		return whole
 	}
@@ -87,7 +98,9 @@ func (f *fast) reserve(whole []byte, n int) []byte {
 
 // keep ends a text: the next one begins behind it.
 func (f *fast) keep(whole []byte) []byte {
-	f.arena = whole[len(whole):]
+	if !f.own {
+		f.arena = whole[len(whole):]
+	}
 	return whole
 }
 
@@ -98,6 +111,7 @@ func (f *fast) plain(text []byte, indent int) []byte {
 		return nil
 	}
 	var whole []byte
+	begin := f.pos
 	for first := true; ; first = false {
 		if bytes.Contains(text, []byte(": ")) || bytes.Contains(text, []byte(" #")) || text[len(text)-1] == ':' ||
 			!first && (text[0] == '#' || dashed(text)) {
@@ -118,7 +132,7 @@ func (f *fast) plain(text []byte, indent int) []byte {
 			return text
 		}
 		if whole == nil {
-			whole = append(f.reserve(f.arena, len(text)), text...)
+			whole = append(f.reserve(f.room(begin), len(text)), text...)
 		}
 		whole = f.fold(whole, f.line-line)
 		f.pos += got
@@ -141,7 +155,7 @@ func (f *fast) fold(dst []byte, blank int) []byte {
 // single reads a scalar in single quotes.
 func (f *fast) single(indent int) []byte {
 	f.pos++
-	whole := f.arena
+	whole := f.room(f.pos)
 	for !f.bad {
 		text := f.rest()
 		end := bytes.IndexByte(text, '\'')
@@ -194,7 +208,7 @@ func (f *fast) nextLine(whole []byte, indent, kept int) []byte {
 // double reads a scalar in double quotes.
 func (f *fast) double(indent int) []byte {
 	f.pos++
-	whole := f.arena
+	whole := f.room(f.pos)
 	kept := 0
 	for !f.bad {
 		text := f.rest()
@@ -308,7 +322,7 @@ func (f *fast) literal(head []byte, parent int) []byte {
 	f.endLine()
 	if indent < 0 {
 		if indent = f.firstIndent(); indent <= parent {
-			if indent >= 0 || chomp == '+' {
+			if indent >= 0 || chomp == '+' || f.cut {
 				f.bad = true // an empty block, or one that ends the file
 			}
 			return nil
@@ -318,7 +332,11 @@ func (f *fast) literal(head []byte, parent int) []byte {
 }
 
 func (f *fast) literalLines(indent int, chomp byte) []byte {
-	whole := f.reserve(f.arena, f.literalSize(indent))
+	size := 0
+	if !f.own {
+		size = f.literalSize(indent)
+	}
+	whole := f.reserve(f.room(f.pos), size)
 	blank := 0
 	start := f.pos
 	for f.pos < len(f.src) {

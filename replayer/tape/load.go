@@ -51,12 +51,30 @@ func Files(paths ...string) ([]string, error) {
 
 // LoadFile reads one recording.
 func LoadFile(file string) (*Tape, error) {
-	data, err := os.ReadFile(file)
+	data, regular, err := readFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the recording: %w", err)
 	}
-	return Parse(file, data)
+	s := &source{data: data}
+	if regular { // a pipe gives its bytes once
+		s.again = func() ([]byte, error) {
+			if data, _, err = readFile(file); err != nil {
+				err = fmt.Errorf("cannot read the recording: %w", err)
+			}
+			return data, err
+		}
+	}
+	return s.parse(file)
 }
+
+// A source is the bytes of a recording.
+type source struct {
+	data  []byte
+	again func() ([]byte, error) // reads them anew after a change; nil when data must not change
+}
+
+// text is the recording behind a byte order mark.
+func (s *source) text() []byte { return bytes.TrimPrefix(s.data, []byte("\xEF\xBB\xBF")) }
 
 func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
@@ -91,9 +109,11 @@ var extensions = []string{".yaml", ".yml", ".json", ".jsonl", ".har", ".cassette
 // Parse reads a recording; name is for messages. The format is told by the
 // content. The error names the file, the place, what was found and what is
 // accepted. Bodies of the tape may be parts of data, which must not change.
-func Parse(name string, data []byte) (*Tape, error) {
+func Parse(name string, data []byte) (*Tape, error) { return (&source{data: data}).parse(name) }
+
+func (s *source) parse(name string) (*Tape, error) {
 	t := &Tape{Name: name}
-	if err := t.parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))); err != nil {
+	if err := t.parse(s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(t.Interactions) == 0 && len(t.Skipped) > 0 {
@@ -109,22 +129,39 @@ func more(n int) string {
 	return fmt.Sprintf(" (and %d more)", n)
 }
 
-func (t *Tape) parse(data []byte) error {
+func (t *Tape) parse(s *source) error {
+	data := s.text()
 	start := bytes.TrimLeft(data, " \t\r\n")
 	if len(start) == 0 {
 		return errors.New("the file is empty, want a recording: " + accepted)
 	}
-	read := readYAML
-	switch {
-	case start[0] == '{' || start[0] == '[':
-		if t.isLines(start) {
-			return t.readLines(data)
-		}
-		read = readJSON
-	case t.stream(data):
+	if start[0] != '{' && start[0] != '[' {
+		return t.parseYAML(s)
+	}
+	if t.isLines(start) {
+		return t.readLines(data)
+	}
+	root, err := readJSON(data)
+	if err != nil {
+		return err
+	}
+	return t.readRoot(root)
+}
+
+// parseYAML leaves to the full reader what the fast one does not read.
+func (t *Tape) parseYAML(s *source) error {
+	ok, wrote := t.stream(s.text(), s.again != nil)
+	if ok {
 		return nil
 	}
-	root, err := read(data)
+	if wrote {
+		s.data = nil // before they are held twice
+		var err error
+		if s.data, err = s.again(); err != nil {
+			return err
+		}
+	}
+	root, err := readYAML(s.text())
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package tape
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dnaeon/go-vcr/v2/cassette"
@@ -16,14 +18,16 @@ func streamed(t *testing.T, data []byte) (read bool) {
 	t.Helper()
 	quick := &Tape{Name: "t"}
 	before := bytes.Clone(data)
-	if !quick.stream(data) {
+	ok, wrote := quick.stream(data, false)
+	if wrote || !bytes.Equal(before, data) {
+		t.Fatal("the data was changed")
+	}
+	over(t, quick, ok, data)
+	if !ok {
 		if diff := cmp.Diff(&Tape{Name: "t"}, quick); diff != "" {
 			t.Fatalf("a reader that gave up left something: %s", diff)
 		}
 		return false
-	}
-	if !bytes.Equal(before, data) {
-		t.Fatal("the data was changed")
 	}
 	root, err := fullYAML(data)
 	if err != nil {
@@ -33,10 +37,29 @@ func streamed(t *testing.T, data []byte) (read bool) {
 	if err := full.readRoot(root); err != nil {
 		t.Fatalf("read what the full reader refuses: %v\n%.300q", err, data)
 	}
-	if diff := cmp.Diff(full, quick); diff != "" {
-		t.Fatalf("%s\n%.300q", diff, data)
-	}
+	sameTape(t, fmt.Sprintf("%.300q", data), full, quick)
 	return true
+}
+
+// over compares what is read in one go with what is read where it stands, whole and
+// with each entry as a part of its own.
+func over(t *testing.T, want *Tape, ok bool, data []byte) {
+	t.Helper()
+	for _, size := range []int{partSize, 0} {
+		own := bytes.Clone(data)
+		s := stream{f: newFast(own), tape: Tape{Name: "t"}, own: true, size: size}
+		read := s.root() && s.f.over()
+		if !s.f.wrote && !bytes.Equal(own, data) {
+			t.Fatalf("the data was changed and nobody was told\n%.300q", data)
+		}
+		// Cut so small, a list behind the entries looks as if it were theirs.
+		if read && !ok || !read && ok && size > 0 {
+			t.Fatalf("read %v in parts of %d, want %v\n%.300q", read, size, ok, data)
+		}
+		if read {
+			sameTape(t, fmt.Sprintf("in parts of %d: %.300q", size, data), want, &s.tape)
+		}
+	}
 }
 
 func TestStreamAgrees(t *testing.T) {
@@ -88,11 +111,22 @@ func TestStreamOnCorners(t *testing.T) {
 	}
 }
 
+// long is longer than what is kept as a word.
+var long = strings.Repeat("a long text, ", 8)
+
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("version: 1\ninteractions:\n" + entry + entry))
 	f.Add([]byte("---\nversion: 2\ninteractions:\n- request:\n    url: /a\n    body: !!binary |\n      AAEC\n      AwQ=\n    headers:\n      X: 'it''s\n\n        two'\n  response:\n    code: 200\n    body: \"a\\\n      \\ b\\u00e9\"\n"))
 	f.Add([]byte("http_interactions:\n- request:\n    method: get\n    uri: http://a/b\n    body:\n      encoding: UTF-8\n      string: ''\n  response:\n    status:\n      code: 200\n      message: OK\n    body:\n      base64_string: |\n        AAEC\nrecorded_with: VCR\n"))
 	f.Add([]byte("interactions:\n- request:\n    body: null\n    uri: http://a/b\n    method: GET\n  response:\n    body:\n      string: |-\n        a\n\n         b\n    status:\n      code: 200\n      message: OK\n"))
+	for _, body := range []string{
+		"'" + long + "''s and ''s'", "'" + long + "\n\n\n      it''s folded \n      twice'", "\"" + long + "\\\"\\u00e9\\\n      \\  \\U0001F451\\x80\"", long + "\n      and\n\n      more",
+		"|\n      " + long + "\n\n        deeper\n\n", "|+\n\n      " + long + "\n\n", "|-\n      " + long, "|", "|+", "'" + long + "\t''", "'" + long + "''\r\n      x'",
+	} {
+		odd := "- request:\n    url: /a\n  response:\n    code: 200\n    body: " + body + "\n"
+		f.Add([]byte("version: 1\ninteractions:\n" + odd + odd + odd + "...\nrest"))
+		f.Add([]byte("\xEF\xBB\xBFversion: 1\ninteractions:\n" + odd + entry + odd + "more:\n- a\n- b\n"))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) { streamed(t, data) })
 }
 

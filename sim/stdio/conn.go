@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -195,6 +196,9 @@ func (c *conn) write() {
 		case <-c.over:
 			return
 		}
+		if c.crowded() {
+			runtime.Gosched() // calls that are about to ask share the write
+		}
 		queue = c.takeQueue(queue)
 		for i, o := range queue {
 			batch = provider.AppendRequest(batch, o.id, o.method, o.params)
@@ -212,6 +216,12 @@ func (c *conn) write() {
 		}
 		clear(queue) // lets go of the params
 	}
+}
+
+// crowded tells whether more calls are under way than those that are queued.
+func (c *conn) crowded() (yes bool) {
+	c.update(func(s *state) { yes = len(s.pending) > len(s.queue) })
+	return yes
 }
 
 // takeQueue returns the queued requests that are still pending, in the room of

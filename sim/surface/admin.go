@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // AdminPrefix is where the control endpoints live. They are no part of the
@@ -28,7 +27,7 @@ type Admin struct {
 	// interface that asks for a loopback host is answered, and no browser page.
 	Token string
 	// Reset puts everything behind the calls back to its first state. No call
-	// runs meanwhile.
+	// runs meanwhile. Its ctx outlives the client.
 	Reset func(ctx context.Context) error
 	// Trace writes the lines since the last reset, or all lines of this run. Nil:
 	// there is no trace.
@@ -58,12 +57,9 @@ type StateOf struct {
 //	GET  /__anvil/health  what is served
 //
 // Where GET is answered, HEAD is too.
-func (a *Admin) Wrap(next http.Handler) http.Handler {
-	var calls sync.RWMutex // held for writing while everything is reset
+func (a *Admin) Wrap(next *Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, AdminPrefix) {
-			calls.RLock()
-			defer calls.RUnlock()
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -77,13 +73,7 @@ func (a *Admin) Wrap(next http.Handler) http.Handler {
 		}
 		switch method + " " + strings.TrimPrefix(r.URL.Path, AdminPrefix) {
 		case "POST reset":
-			calls.Lock()
-			defer calls.Unlock()
-			if err := a.Reset(r.Context()); err != nil {
-				adminError(w, http.StatusConflict, err.Error())
-				return
-			}
-			w.WriteHeader(http.StatusNoContent)
+			a.reset(w, r, next)
 		case "GET trace":
 			a.trace(w, r)
 		case "GET state":
@@ -95,6 +85,23 @@ func (a *Admin) Wrap(next http.Handler) http.Handler {
 			adminError(w, http.StatusNotFound, "unknown control request; there are POST reset and GET trace, state and health under "+AdminPrefix)
 		}
 	})
+}
+
+// reset resets when its turn has come. A client that has gone by then has no use
+// for it, and whoever came after it would be surprised; once begun, it is not left
+// half done.
+func (a *Admin) reset(w http.ResponseWriter, r *http.Request, h *Handler) {
+	err := h.alone(func() error {
+		if err := r.Context().Err(); err != nil {
+			return fmt.Errorf("nothing was reset: the client went away: %w", err)
+		}
+		return a.Reset(callContext(r.Context()))
+	})
+	if err != nil {
+		adminError(w, http.StatusConflict, err.Error())
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (a *Admin) state(w http.ResponseWriter, r *http.Request) {

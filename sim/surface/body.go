@@ -5,11 +5,13 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/internal/media"
 	"github.com/anvil-sim/anvil/sim"
@@ -71,6 +73,7 @@ func (in *inbound) readBody(c *sim.Call) {
 	case formBody:
 		if len(in.body) > 0 {
 			in.json = in.plan.form(string(in.utf8()))
+			in.warnForm(c.Op.Body)
 		}
 	case multipartBody:
 		if len(in.body) > 0 {
@@ -83,6 +86,23 @@ func (in *inbound) readBody(c *sim.Call) {
 		return
 	}
 	in.takeBody(c)
+}
+
+// warnForm says in the trace that a form's fields were looked for in a body of
+// another media type, and that there was none.
+func (in *inbound) warnForm(declared *air.Body) {
+	sent := media.Type(in.one("Content-Type"))
+	if sent == "" || bodyKindOf(sent) == formBody {
+		return
+	}
+	found := false
+	canon.Members(in.json, func(key, _ []byte) bool {
+		_, found = in.plan.declaredField(canon.Unquote(key))
+		return !found
+	})
+	if !found {
+		in.warnings = append(in.warnings, fmt.Sprintf("The body says that it is %s, and was read as %s, which the operation declares: no declared field is in it.", sent, media.Type(declared.ContentType)))
+	}
 }
 
 func undecodable(kind bodyKind, err error) string {
@@ -182,11 +202,21 @@ var errTooLarge = errors.New("body too large")
 
 var tooLarge = &sim.Refusal{Status: http.StatusRequestEntityTooLarge, Message: "Body too large."}
 
+// firstRoom is how much room a body gets on its length alone. More it gets as it
+// comes: a client may announce much and send little.
+const firstRoom = 64 << 10
+
 func readAtMost(r io.Reader, length, max int64) ([]byte, error) {
 	if length > 0 && length <= max {
-		body := make([]byte, length)
-		n, err := io.ReadFull(r, body)
-		return body[:n], err
+		body := make([]byte, min(length, firstRoom))
+		for n := 0; ; {
+			k, err := io.ReadFull(r, body[n:])
+			if n += k; err != nil || int64(n) == length {
+				return body[:n], err
+			}
+			body = append(make([]byte, 0, min(length, 4*int64(n))), body...)
+			body = body[:cap(body)]
+		}
 	}
 	body, err := io.ReadAll(io.LimitReader(r, max+1))
 	if err == nil && int64(len(body)) > max {

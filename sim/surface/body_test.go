@@ -24,6 +24,44 @@ func uploadPlan(t testing.TB) *plan {
 	return p
 }
 
+// deepPlan has fields that a form spells with brackets, and one that it does not.
+func deepPlan(t testing.TB) *plan {
+	t.Helper()
+	field := func(name, style, schema string) *air.Field {
+		return &air.Field{Name: name, Key: name, Style: style, Schema: schemaOf(t, schema)}
+	}
+	p := &plan{op: &sim.Operation{Operation: &air.Operation{Body: &air.Body{Schema: schemaOf(t, `{}`), Fields: []*air.Field{
+		field("meta", "deepObject", `{"anyOf":[{"type":"object"},{"enum":[""],"type":"string"}]}`),
+		field("expand", "deepObject", `{"type":"array","items":{"type":"string"}}`),
+		field("items", "deepObject", `{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"},"price":{"type":"object","properties":{"amount":{"type":"integer"}}}}}}`),
+		field("a[b]", "", `{"type":"integer"}`), field("a", "deepObject", `{"type":"object"}`), field("obj", "", `{"type":"object"}`),
+	}}}}}
+	p.planBody(p.op.Body, nil)
+	return p
+}
+
+var deepForms = []struct{ text, want string }{
+	{"meta[order]=7&meta[by]=x", `{"meta":{"order":"7","by":"x"}}`},
+	{"meta=", `{"meta":""}`},
+	{"expand[]=a&x=1&expand[]=b", `{"expand":["a","b"],"x":"1"}`},
+	{"expand[1]=b&expand[0]=a", `{"expand":["a","b"]}`},
+	{"expand=a&expand=b", `{"expand":["a","b"]}`},
+	{"items%5B0%5D[n]=1&items[0][price][amount]=5&items[1][n]=2&items[1][z]=3", `{"items":[{"n":1,"price":{"amount":5}},{"n":2,"z":"3"}]}`},
+	{"a[b]=1&a[c]=2", `{"a[b]":1,"a":{"c":"2"}}`},
+	{"obj[a]=1", `{"obj[a]":"1"}`},
+	{"meta[]=1&meta[a=2&meta[a]b=3", `{"meta[]":"1","meta[a":"2","meta[a]b":"3"}`},
+	{"items[][n]=1", `{"items[][n]":"1"}`},
+}
+
+func TestDeepForm(t *testing.T) {
+	p := deepPlan(t)
+	for _, tc := range deepForms {
+		if got := string(p.form(tc.text)); got != tc.want {
+			t.Errorf("form(%q) = %s, want %s", tc.text, got, tc.want)
+		}
+	}
+}
+
 var forms = []struct{ text, want string }{
 	{"title=hi+there%21&count=3&live=true", `{"title":"hi there!","count":3,"live":true}`},
 	{"ids=1&ids=2", `{"ids":[1,2]}`},
@@ -49,10 +87,15 @@ func FuzzForm(f *testing.F) {
 	for _, tc := range forms {
 		f.Add(tc.text)
 	}
-	p := uploadPlan(f)
+	for _, tc := range deepForms {
+		f.Add(tc.text)
+	}
+	plans := []*plan{uploadPlan(f), deepPlan(f)}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := p.form(text); !canon.Valid(got) {
-			t.Fatalf("form(%q) = %s, no JSON", text, got)
+		for _, p := range plans {
+			if got := p.form(text); !canon.Valid(got) {
+				t.Fatalf("form(%q) = %s, no JSON", text, got)
+			}
 		}
 	})
 }

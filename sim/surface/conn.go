@@ -3,10 +3,12 @@ package surface
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 )
 
 // net/http answers a request whose target it cannot parse (GET /users/%zz) with
@@ -15,10 +17,17 @@ import (
 // original to the handler.
 //
 // Only the first line of a request is looked at, and only where a request is
-// known to begin: on a new connection, and after net/http has gone idle or
-// reads a single byte to watch for the next request. A client that pipelines
-// gets net/http's answer for a bad target in the middle of a pipeline. HTTP/2 has
-// no request line: there a bad target ends its stream.
+// known to begin: on a new connection, and after net/http has gone idle. A client
+// that pipelines gets net/http's answer for a bad target in the middle of a
+// pipeline. HTTP/2 has no request line: there a bad target ends its stream.
+//
+// While a handler runs, net/http watches its client with a read of a single byte,
+// to end the request's context when the client goes. Calls outlive their clients
+// (see callContext), and the watching costs each call a goroutine that is woken, a
+// read and two deadlines. So that read gets nothing, and no error, at once.
+//
+// For each request net/http sets up to six deadlines of reading, most of which are
+// replaced before anything is read. The connection gets the one that counts.
 
 // maxRequestLine is how much of a request line is held back to see its end.
 const maxRequestLine = maxHeaderBytes
@@ -32,9 +41,17 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-func freshOnIdle(c net.Conn, state http.ConnState) {
-	if tc, ok := c.(*targetConn); ok && (state == http.StateIdle || state == http.StateNew) {
+// follow tells a connection where net/http is with it.
+func follow(c net.Conn, state http.ConnState) {
+	tc, ok := c.(*targetConn)
+	if !ok {
+		return
+	}
+	switch state {
+	case http.StateNew, http.StateIdle:
 		tc.begin()
+	case http.StateActive:
+		tc.answer()
 	}
 }
 
@@ -76,20 +93,73 @@ type targetConn struct {
 
 	mu       sync.Mutex
 	fresh    bool   // a request begins with the next byte from the network
-	begun    bool   // its first byte was given on already
+	unwatch  bool   // a request was read, and net/http has not watched its client yet
 	held     []byte // read from the network, not yet given on
 	ready    bool   // held is checked and may be given on
 	original string
 	replaced bool
+
+	reading  bool      // a read is under way
+	deadline time.Time // of reading, as it was asked for
+	applied  time.Time // as the connection has it
+}
+
+// SetReadDeadline implements net.Conn. Unless a read is under way, the deadline is
+// kept for the next one.
+func (c *targetConn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = t
+	if !c.reading {
+		return nil
+	}
+	return c.applyDeadline()
+}
+
+// SetDeadline implements net.Conn.
+func (c *targetConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.Conn.SetWriteDeadline(t))
+}
+
+func (c *targetConn) applyDeadline() error {
+	if c.deadline.Equal(c.applied) {
+		return nil
+	}
+	c.applied = c.deadline
+	return c.Conn.SetReadDeadline(c.deadline)
+}
+
+// receive reads from the network.
+func (c *targetConn) receive(p []byte) (int, error) {
+	c.mu.Lock()
+	err := c.applyDeadline()
+	c.reading = err == nil
+	c.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	c.reading = false
+	c.mu.Unlock()
+	return n, err
 }
 
 // begin marks that the next byte from the network begins a request.
 func (c *targetConn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.unwatch = false
 	if len(c.held) == 0 {
 		c.fresh = true
 	}
+}
+
+// answer marks that the head of a request was read. Its body may be to come.
+func (c *targetConn) answer() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unwatch = true
 }
 
 func (c *targetConn) take() (string, bool) {
@@ -103,10 +173,12 @@ func (c *targetConn) take() (string, bool) {
 // Read implements net.Conn.
 func (c *targetConn) Read(p []byte) (int, error) {
 	c.mu.Lock()
-	if len(p) == 1 && len(c.held) == 0 {
-		c.fresh = true
+	if len(p) == 1 && c.unwatch {
+		// Nearly always the watching. Should it be the last byte of net/http's buffer,
+		// that asks again, and gets it.
+		c.unwatch = false
 		c.mu.Unlock()
-		return c.notice(p)
+		return 0, nil
 	}
 	if n, ok := c.give(p); ok {
 		c.mu.Unlock()
@@ -115,21 +187,9 @@ func (c *targetConn) Read(p []byte) (int, error) {
 	fresh := c.fresh
 	c.mu.Unlock()
 	if !fresh {
-		return c.Conn.Read(p)
+		return c.receive(p)
 	}
 	return c.readLine(p)
-}
-
-// notice reads a single byte, as net/http does only to notice the next request
-// while it answers one. That byte is of the method: the target is still to come.
-func (c *targetConn) notice(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.mu.Lock()
-		c.begun = true
-		c.mu.Unlock()
-	}
-	return n, err
 }
 
 // give hands on what is held and checked.
@@ -153,10 +213,10 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 		buf = make([]byte, 4096)
 	}
 	for {
-		n, err := c.Conn.Read(buf)
+		n, err := c.receive(buf)
 		c.mu.Lock()
 		if len(c.held) == 0 && n > 0 && len(buf) == len(p) && lineIsFine(buf[:n]) {
-			c.fresh, c.begun = false, false
+			c.fresh = false
 			c.mu.Unlock()
 			return n, err
 		}
@@ -165,7 +225,7 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 			if end >= 0 {
 				c.mend(end)
 			}
-			c.fresh, c.begun, c.ready = false, false, true
+			c.fresh, c.ready = false, true
 			if given, ok := c.give(p); ok {
 				c.mu.Unlock()
 				return given, nil
@@ -218,11 +278,7 @@ func parses(target []byte) bool {
 // it.
 func (c *targetConn) mend(end int) {
 	from, to, ok := targetOf(c.held[:end])
-	method := "CONNECT "
-	if c.begun {
-		method = method[1:]
-	}
-	if !ok || parses(c.held[from:to]) || bytes.HasPrefix(c.held, []byte(method)) {
+	if !ok || parses(c.held[from:to]) || bytes.HasPrefix(c.held, []byte("CONNECT ")) {
 		return
 	}
 	c.original, c.replaced = string(c.held[from:to]), true

@@ -11,7 +11,9 @@ import (
 
 // OpenAPI defines deepObject for the properties of an object and leaves open how
 // deeper values are written. Clients write name[prop][sub] for an object in an
-// object, and name[prop][] or name[prop][0] for the elements of an array.
+// object, name[prop][] or name[prop][0] for the elements of an array, and
+// name[prop][0][sub] for those that are objects. In a form, a field that the
+// contract gives this style is spelled so too, and may itself be an array.
 
 const (
 	deepTyped   = 3 // levels of properties whose schemas are looked at
@@ -48,20 +50,40 @@ func (p *paramPlan) deepObject(t *target) sim.Raw {
 		if !ok {
 			continue
 		}
-		keys, list, ok := deepKeys(rest)
-		if !ok {
-			continue
+		if keys, list, ok := deepKeys(rest); ok && len(keys) > 0 {
+			root.add(keys, list, q.values)
 		}
-		n := root
-		for _, k := range keys {
-			n = n.kid(k)
-		}
-		n.values, n.list = append(n.values, q.values...), n.list || list
 	}
 	if root.kids == nil {
 		return nil
 	}
 	return root.object(p.typ)
+}
+
+// add puts values at a path of keys.
+func (n *deepNode) add(keys []string, list bool, values []string) {
+	for _, k := range keys {
+		n = n.kid(k)
+	}
+	n.values, n.list = append(n.values, values...), n.list || list
+}
+
+// deepField finds the field of a form that a name with brackets belongs to; ok is
+// false for a name that is none.
+func (p *plan) deepField(name string) (field string, keys []string, list, ok bool) {
+	i := strings.IndexByte(name, '[')
+	if i < 0 {
+		return "", nil, false, false
+	}
+	if _, exact := p.declaredField(name); exact {
+		return "", nil, false, false
+	}
+	t := p.fieldTyping(name[:i])
+	if !t.deep {
+		return "", nil, false, false
+	}
+	keys, list, ok = deepKeys(name[i:])
+	return name[:i], keys, list, ok && (len(keys) > 0 || t.kind == "array")
 }
 
 // deepKeys splits [a][b][]: the keys, and whether the last pair of brackets is
@@ -73,7 +95,7 @@ func deepKeys(text string) (keys []string, list, ok bool) {
 			return nil, false, false
 		}
 		if inner == "" {
-			return keys, true, rest == "" && len(keys) > 0
+			return keys, true, rest == ""
 		}
 		keys, text = append(keys, inner), rest
 	}
@@ -83,7 +105,7 @@ func deepKeys(text string) (keys []string, list, ok bool) {
 func (n *deepNode) json(t typing) sim.Raw {
 	switch {
 	case n.kids != nil && t.kind == "array" && n.indexed():
-		return list(t.elem, n.elements())
+		return n.elements(t)
 	case n.kids != nil:
 		return n.object(t)
 	case t.kind == "array" || n.list:
@@ -104,25 +126,39 @@ func (n *deepNode) object(t typing) sim.Raw {
 	return append(dst, '}')
 }
 
-// indexed reports whether all keys are places in a list of plain values.
+// indexed reports whether all keys are places in a list.
 func (n *deepNode) indexed() bool {
 	for _, name := range n.order {
 		i, err := strconv.ParseUint(name, 10, 16)
-		if err != nil || strconv.FormatUint(i, 10) != name || n.kids[name].kids != nil {
+		if err != nil || strconv.FormatUint(i, 10) != name {
 			return false
 		}
 	}
 	return true
 }
 
-// elements are the values by their places; gaps close up.
-func (n *deepNode) elements() (values []string) {
+// elements are the values of a list by their places; gaps close up.
+func (n *deepNode) elements(t typing) sim.Raw {
 	places := slices.Clone(n.order)
 	slices.SortFunc(places, compareIndexes)
-	for _, name := range places {
-		values = append(values, n.kids[name].values...)
+	var elems []sim.Raw
+	plain := func(texts []string) {
+		for _, text := range texts {
+			elems = append(elems, scalar(t.elem, text))
+		}
 	}
-	return append(values, n.values...)
+	for _, name := range places {
+		switch kid := n.kids[name]; {
+		case kid.kids == nil:
+			plain(kid.values)
+		case t.item != nil:
+			elems = append(elems, kid.object(*t.item))
+		default:
+			elems = append(elems, kid.object(typing{}))
+		}
+	}
+	plain(n.values)
+	return sim.JoinArray(elems)
 }
 
 func compareIndexes(a, b string) int {

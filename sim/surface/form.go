@@ -17,11 +17,19 @@ import (
 
 // form reads application/x-www-form-urlencoded text: fields typed by their
 // schema, in order of first appearance. A repeated field is an array when it is
-// declared as one; of another, the last value counts. Nothing is split.
+// declared as one; of another, the last value counts. Nothing is split. Names with
+// brackets are parts of a field that the contract spells so.
 func (p *plan) form(text string) sim.Raw {
 	var in sim.Input
+	deep := map[string]*deepNode{}
 	for _, q := range parseQuery(text) {
-		if t := p.fieldTyping(q.name); t.kind == "array" {
+		if field, keys, list, ok := p.deepField(q.name); ok {
+			if deep[field] == nil {
+				deep[field] = &deepNode{}
+				in.Set(field, nil) // its place
+			}
+			deep[field].add(keys, list, q.values)
+		} else if t := p.fieldTyping(q.name); t.kind == "array" {
 			vals := make([]sim.Raw, len(q.values))
 			for i, v := range q.values {
 				vals[i] = fieldValue(t.elem, []byte(v))
@@ -30,6 +38,9 @@ func (p *plan) form(text string) sim.Raw {
 		} else {
 			in.Set(q.name, fieldValue(t.kind, []byte(q.values[len(q.values)-1])))
 		}
+	}
+	for field, n := range deep {
+		in.Set(field, n.json(p.fieldTyping(field)))
 	}
 	return in.AppendJSON(nil)
 }
@@ -46,10 +57,17 @@ func fieldValue(kind string, text []byte) sim.Raw {
 }
 
 func (p *plan) fieldTyping(name string) typing {
+	t, _ := p.declaredField(name)
+	return t
+}
+
+// declaredField is how a declared field is typed.
+func (p *plan) declaredField(name string) (t typing, ok bool) {
 	if p.op.Body.AnyCase {
 		name = strings.ToLower(name)
 	}
-	return p.typings[name]
+	t, ok = p.typings[name]
+	return t, ok
 }
 
 // multipart reads multipart/form-data: a file, or a field declared as binary,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/anvil-sim/anvil/air"
@@ -38,6 +39,7 @@ type Handler struct {
 	routes  *router
 	graphql *graphqlEndpoint // nil when no operation is GraphQL
 	secrets map[string]bool  // query parameters that carry a credential
+	turn    sync.RWMutex     // held for reading by each call, see answer
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -149,7 +151,6 @@ func protocolName(p air.Protocol) string {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	seq := h.sim.Next()
 	in := &inbound{
 		method: r.Method,
 		target: parseTarget(rawTarget(r)),
@@ -157,20 +158,36 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		origin: originOf(r),
 	}
 	in.body, in.refused = readBody(r, h.opts.MaxBody)
+	resp, requestID := h.answer(r.Context(), in)
+	resp.write(w, requestID)
+}
+
+// answer answers a request that was read, up to its trace line. What the client
+// does, and how slowly, is before and after it: a reset waits for calls, and must
+// not wait for a client that never ends its body or never takes its answer.
+func (h *Handler) answer(ctx context.Context, in *inbound) (resp *response, requestID string) {
+	h.turn.RLock()
+	defer h.turn.RUnlock()
+	seq := h.sim.Next()
 	var params []string
 	in.plan, params = h.routes.match(in.method, in.target.path)
 	if in.plan == nil && in.method == http.MethodHead {
 		in.plan, params = h.routes.match(http.MethodGet, in.target.path)
 	}
 	if q := h.graphql.claim(in); q != nil {
-		resp, requestID := h.graphql.serve(r.Context(), in, q, seq)
-		resp.write(w, requestID)
-		return
+		return h.graphql.serve(ctx, in, q, seq)
 	}
-	out, resp := h.call(r.Context(), in, in.decode(seq, params, h.sim), func(out *sim.Outcome) *response {
+	out, resp := h.call(ctx, in, in.decode(seq, params, h.sim), func(out *sim.Outcome) *response {
 		return respond(in, out)
 	})
-	resp.write(w, out.RequestID)
+	return resp, out.RequestID
+}
+
+// alone runs f while no call is between its number and its trace line.
+func (h *Handler) alone(f func() error) error {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	return f()
 }
 
 // call answers a call: it is put to the simulator, shaped, and traced as shown.
@@ -192,6 +209,9 @@ func (h *Handler) call(ctx context.Context, shown *inbound, c *sim.Call, shape f
 // record writes the trace line of a call, before its response leaves.
 func (h *Handler) record(in *inbound, out *sim.Outcome, resp *response) {
 	resp.warnings = append(out.Warnings, resp.warnings...)
+	if out.Result.OK || out.Normalized != nil { // else the refusal itself says what is missing
+		resp.warnings = append(in.warnings, resp.warnings...)
+	}
 	if err := h.trace(in, out, resp); err != nil {
 		if h.opts.TraceFailed != nil {
 			h.opts.TraceFailed(err)

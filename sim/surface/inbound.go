@@ -21,6 +21,8 @@ type inbound struct {
 
 	json sim.Raw // the body in canonical spelling, nil when it is not JSON
 	text bool    // the trace shows the body as text
+
+	warnings []string // for the trace: what of the request did not reach the call
 }
 
 // decode reads the request as its operation declares.

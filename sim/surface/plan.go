@@ -139,7 +139,12 @@ func (p *plan) planBody(b *air.Body, refs *air.Value) {
 	}
 	for i, f := range b.Fields {
 		p.fields[name(f.Name)] = i
-		p.typings[name(f.Name)] = typingOf(f.Schema, refs)
+		t := typingOf(f.Schema, refs)
+		if f.Style == "deepObject" {
+			t = typingTo(deepTyped, f.Schema, refs)
+			t.deep = true
+		}
+		p.typings[name(f.Name)] = t
 	}
 }
 

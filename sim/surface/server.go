@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -16,6 +17,8 @@ import (
 const (
 	headerTimeout  = 30 * time.Second
 	idleTimeout    = 5 * time.Minute
+	bodyTimeout    = 5 * time.Minute // for a request to be whole
+	stuckTimeout   = 5 * time.Minute // for a client to take a part of its answer
 	maxHeaderBytes = 1 << 20
 	drainTimeout   = 5 * time.Second // for calls to finish by themselves
 	answerTimeout  = 2 * time.Second // for calls that were ended to be answered
@@ -45,6 +48,9 @@ func callContext(ctx context.Context) context.Context {
 type ServerOptions struct {
 	ErrorLog *log.Logger // of connections; nil: the standard logger
 	TLS      *tls.Config // serve HTTPS, HTTP/2 too; nil: plain HTTP
+	// MaxConns is how many connections may be open; 0 is any number. Idle ones make
+	// room for new ones, those that are idle for longest first.
+	MaxConns int
 }
 
 // Listen binds addr ("127.0.0.1:0" picks a free port). The server answers once
@@ -58,6 +64,9 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 	if err != nil {
 		return nil, err
 	}
+	l = newCrowd(l, opts.MaxConns, func() {
+		cmp.Or(opts.ErrorLog, log.Default()).Print("too many connections are open; from now on those that are idle for longest make room")
+	})
 	config := opts.TLS
 	if config == nil {
 		l = &targetListener{l}
@@ -72,8 +81,8 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 		tls:      opts.TLS != nil,
 		http: &http.Server{
 			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: config,
-			ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-			ConnState: freshOnIdle, ConnContext: withConn,
+			ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			ConnState: noteState, ConnContext: withConn,
 			BaseContext: func(net.Listener) context.Context { return context.WithValue(calls, callsKey{}, calls) },
 		},
 	}, nil

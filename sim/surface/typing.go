@@ -12,6 +12,8 @@ import (
 type typing struct {
 	kind   string            // integer, number, boolean, array, object; else text
 	elem   string            // kind of an array's elements
+	item   *typing           // of an array's elements that are objects, as deep as is looked
+	deep   bool              // of a form's field: its names may have brackets
 	binary bool              // the text is bytes: base64 in JSON
 	props  map[string]typing // of an object
 	order  []string          // property names of an object, as declared
@@ -29,6 +31,10 @@ func typingTo(depth int, schema, refs *air.Value) typing {
 	case t.kind == "array":
 		items := resolve(schema.Get("items"), refs)
 		t.elem, t.binary = typeName(items, refs), isBinary(items)
+		if t.elem == "object" && depth > 0 {
+			item := typingTo(depth-1, items, refs)
+			t.item = &item
+		}
 	case t.kind == "object" && depth > 0:
 		t.props = map[string]typing{}
 		for _, m := range air.Properties(schema) {

@@ -36,6 +36,9 @@ type Set struct {
 	rules []*rule
 	calls int
 	name  string // of the trace
+
+	questions int
+	own       answers // to calls of which nothing is known
 }
 
 // New makes a set without rules.
@@ -69,6 +72,9 @@ func (r *rule) fail(at output.Place, details []string, format string, args ...an
 
 // A monitor watches the calls of a run for one rule.
 type monitor interface {
+	// ahead asks the questions that call will probably ask. Workers do it for many
+	// calls at once, so it reads nothing that call writes.
+	ahead(c *call)
 	call(r *rule, c *call)
 	end(r *rule)
 }
@@ -76,7 +82,8 @@ type monitor interface {
 // A call is what monitors see.
 type call struct {
 	*trace.View
-	index int // from 1
+	index int   // from 1
+	known []any // answers, by question
 	place output.Place
 }
 
@@ -100,14 +107,7 @@ func (s seen) String() string {
 }
 
 // Call implements [trace.Check].
-func (s *Set) Call(ln trace.Line, v *trace.View) error {
-	s.calls++
-	c := call{View: v, index: s.calls, place: output.Place{File: s.name, Line: ln.Number}}
-	for _, r := range s.rules {
-		r.mon.call(r, &c)
-	}
-	return nil
-}
+func (s *Set) Call(ln trace.Line, v *trace.View) error { return s.judge(ln, v, nil) }
 
 // End implements [trace.Check].
 func (s *Set) End() error {
@@ -122,10 +122,15 @@ func (s *Set) End() error {
 	return nil
 }
 
-// Run judges a part of a trace, chosen as [trace.OpenRun] does.
+// Run judges a part of a trace, chosen as [trace.OpenRun] does. What can be told of
+// each call alone is found out by one goroutine a processor; the verdict does not
+// depend on their number.
 func (s *Set) Run(ctx context.Context, in trace.Input, which string) (*output.Result, error) {
 	s.name = in.Name
-	side, err := trace.Assert(ctx, in, which, s)
+	side, err := trace.EachAhead(ctx, in, which, s.lookAhead, s.judge)
+	if err == nil {
+		err = s.End()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // calls writes a run from short notes, one call a line: METHOD path[?k=v] status
 // [answer] [;header=value]. GET of a path without an id is a list.
-func calls(t *testing.T, notes string) string {
+func calls(t testing.TB, notes string) string {
 	t.Helper()
 	var b strings.Builder
 	seq := 0
@@ -270,6 +270,24 @@ func TestInit(t *testing.T) {
 	}
 	if res, out := judge(t, Facts{}, text, run+calls(t, sample)[:0]+strings.Replace(calls(t, "GET /t/1 500 {}"), `"seq":1`, `"seq":7`, 1)); !res.Failed() {
 		t.Errorf("one more call that failed:\n%s", out)
+	}
+}
+
+// What Init writes holds the exact statuses, of successes and of failures.
+func TestInitHoldsStatuses(t *testing.T) {
+	run := calls(t, "POST /t 201 {}\nGET /t/1 200 {}\nGET /t/2 404 {}\nGET /t/3 404 {}")
+	text, err := Init(t.Context(), trace.Input{Name: "run.jsonl", Reader: strings.NewReader(run)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, out := judge(t, Facts{}, text, run); res.Failed() {
+		t.Errorf("%s\n%s", text, out)
+	}
+	for _, change := range [][2]string{{`"status":404`, `"status":410`}, {`"status":200`, `"status":206`}, {`"status":201`, `"status":200`}, {`"status":404`, `"status":200`}} {
+		other := strings.Replace(run, change[0], change[1], 1)
+		if res, out := judge(t, Facts{}, text, other); other == run || !res.Failed() {
+			t.Errorf("%v passes:\n%s\n%s", change, text, out)
+		}
 	}
 }
 

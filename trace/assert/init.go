@@ -2,8 +2,10 @@ package assert
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,10 +14,10 @@ import (
 )
 
 // Init writes a first rule file that a good run passes: what was called how
-// often, which errors came, in which order things were changed, and what it
-// took.
+// often and with which statuses, which errors came, in which order things were
+// changed, and what it took.
 func Init(ctx context.Context, in trace.Input, which string) (string, error) {
-	g := &first{times: map[string]int{}, codes: map[string][]string{}}
+	g := &first{times: map[string]int{}, statuses: map[outcome]int{}, codes: map[outcome][]string{}}
 	if _, err := trace.Assert(ctx, in, which, g); err != nil {
 		return "", err
 	}
@@ -24,12 +26,31 @@ func Init(ctx context.Context, in trace.Input, which string) (string, error) {
 
 // A first look collects what Init writes.
 type first struct {
-	times  map[string]int
-	codes  map[string][]string // of an operation
-	writes []string            // operations that changed something, in order, repeats left out
-	calls  int
-	pages  int
-	bytes  int
+	times    map[string]int
+	statuses map[outcome]int      // how often
+	codes    map[outcome][]string // of what failed
+	writes   []string             // operations that changed something, in order, repeats left out
+	calls    int
+	pages    int
+	bytes    int
+}
+
+// An outcome is how calls of an operation ended: with a status that a rule can
+// name, "" in process.
+type outcome struct{ op, status string }
+
+func outcomeOf(v *trace.View) outcome {
+	status := v.Status()
+	if _, err := (&trace.Selector{Status: []string{status}}).Compile(); err != nil {
+		status = ""
+	}
+	return outcome{v.Operation(), status}
+}
+
+func sortedOutcomes[V any](m map[outcome]V) []outcome {
+	return slices.SortedFunc(maps.Keys(m), func(a, b outcome) int {
+		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.status, b.status))
+	})
 }
 
 // Call implements [trace.Check].
@@ -41,12 +62,14 @@ func (g *first) Call(_ trace.Line, v *trace.View) error {
 		g.pages++
 	}
 	op := v.Operation()
+	end := outcomeOf(v)
 	if op != "" {
 		g.times[op]++
+		g.statuses[end]++
 	}
 	if failedCall(c) {
-		if code := v.Code(); !slices.Contains(g.codes[op], code) {
-			g.codes[op] = append(g.codes[op], code)
+		if code := cmp.Or(v.Code(), "none"); !slices.Contains(g.codes[end], code) {
+			g.codes[end] = append(g.codes[end], code)
 		}
 		return nil
 	}
@@ -72,28 +95,20 @@ func quoteList(list []string) string {
 func (g *first) text(name string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What %s did, as rules. Loosen what may differ, and say more where it matters.\nschema: %s\nrules:\n", trace.Clean(name), Schema)
-	for _, op := range sortedKeys(g.times) {
+	ends := sortedOutcomes(g.statuses)
+	for _, op := range slices.Sorted(maps.Keys(g.times)) {
 		fmt.Fprintf(&b, "  - {count: {operation: %s}, exactly: %d}\n", quote(op), g.times[op])
+		for _, end := range ends {
+			if end.op == op && end.status != "" {
+				fmt.Fprintf(&b, "  - {count: {operation: %s, status: %s}, exactly: %d}\n", quote(op), end.status, g.statuses[end])
+			}
+		}
 	}
 	if len(g.times) > 0 {
-		fmt.Fprintf(&b, "  - {coverage: %s}\n", quoteList(sortedKeys(g.times)))
+		fmt.Fprintf(&b, "  - {coverage: %s}\n", quoteList(slices.Sorted(maps.Keys(g.times))))
 	}
 	b.WriteString("  - no_errors: true\n")
-	for i, op := range sortedKeys(g.codes) {
-		if i == 0 {
-			b.WriteString("    except:\n")
-		}
-		which := "operation: " + quote(op)
-		if op == "" {
-			which = `where: "operationId == null"`
-		}
-		codes := slices.Sorted(slices.Values(g.codes[op]))
-		if slices.Contains(codes, "") {
-			fmt.Fprintf(&b, "      - {%s}\n", which)
-		} else {
-			fmt.Fprintf(&b, "      - {%s, code: %s}\n", which, quoteList(codes))
-		}
-	}
+	g.failures(&b)
 	if len(g.writes) > 1 {
 		b.WriteString("  - sequence:\n")
 		for _, op := range g.writes {
@@ -102,4 +117,21 @@ func (g *first) text(name string) string {
 	}
 	fmt.Fprintf(&b, "  - {budget: {calls: %d, pages: %d, bytes: %d}}\n", g.calls, g.pages, g.bytes)
 	return b.String()
+}
+
+// failures writes which calls may fail, each with its status and its codes.
+func (g *first) failures(b *bytes.Buffer) {
+	for i, end := range sortedOutcomes(g.codes) {
+		if i == 0 {
+			b.WriteString("    except:\n")
+		}
+		which := "operation: " + quote(end.op)
+		if end.op == "" {
+			which = `where: "operationId == null"`
+		}
+		if end.status != "" {
+			which += ", status: " + end.status
+		}
+		fmt.Fprintf(b, "      - {%s, code: %s}\n", which, quoteList(slices.Sorted(slices.Values(g.codes[end]))))
+	}
 }

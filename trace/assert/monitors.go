@@ -3,9 +3,9 @@ package assert
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/anvil-sim/anvil/trace/output"
 )
@@ -14,7 +14,7 @@ import (
 type count struct {
 	sel         *selector
 	least, most int // most < 0: no limit
-	key         keyFunc
+	key         *grouping
 	n           int
 	last        seen
 	perKey      map[string]*counted
@@ -25,6 +25,8 @@ type counted struct {
 	n     int
 	first seen
 }
+
+func (m *count) ahead(c *call) { m.key.ahead(c, m.sel.ahead(c, true)) }
 
 func (m *count) call(r *rule, c *call) {
 	if !m.sel.watch(c) {
@@ -38,7 +40,7 @@ func (m *count) call(r *rule, c *call) {
 		m.last = c.mark()
 		return
 	}
-	key := m.key(c)
+	key := m.key.ask(c)
 	if key == "" {
 		return
 	}
@@ -56,7 +58,7 @@ func (m *count) end(r *rule) {
 	r.note = fmt.Sprintf("%d call(s)", m.n)
 	if m.key != nil {
 		r.note += fmt.Sprintf(" for %d key(s)", len(m.perKey))
-		for _, key := range sortedKeys(m.perKey) {
+		for _, key := range slices.Sorted(maps.Keys(m.perKey)) {
 			if k := m.perKey[key]; k.n < m.least {
 				r.fail(k.first.place, []string{"  first: " + k.first.String()}, "%d call(s) for %q, want %s", k.n, key, m.want())
 			}
@@ -93,25 +95,27 @@ func (m *count) want() string {
 	return fmt.Sprintf("%d to %d", m.least, m.most)
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // quantified: every, any or none of the calls are as a test wants.
 type quantified struct {
 	word string
 	sel  *selector
 	is   *guarded
-	have []*matcher
+	have question[[]string] // why the values are not as wanted
+	settled
 	n    int // calls of the selector
 	held int
 	near seen
 	why  []string
+}
+
+func (m *quantified) ahead(c *call) {
+	if !m.sel.ahead(c, true) || m.settled.settled() {
+		return
+	}
+	if m.is != nil {
+		_, _ = m.is.judge(c)
+	}
+	m.have.ask(c)
 }
 
 func (m *quantified) call(r *rule, c *call) {
@@ -124,7 +128,9 @@ func (m *quantified) call(r *rule, c *call) {
 	}
 	why := m.test(c)
 	if len(why) == 0 {
-		m.held++
+		if m.held++; m.word == "any" {
+			m.settle()
+		}
 	}
 	switch {
 	case m.word == "every" && len(why) > 0:
@@ -139,20 +145,13 @@ func (m *quantified) call(r *rule, c *call) {
 // test says why a call is not as wanted.
 func (m *quantified) test(c *call) (why []string) {
 	if m.is != nil {
-		ok, err := m.is.prg.True(c.View)
-		switch {
-		case err != nil:
+		if ok, err := m.is.holds(c); err != nil {
 			why = append(why, err.Error())
-			m.is.complain = cmp.Or(m.is.complain, err)
-		case !ok:
+		} else if !ok {
 			why = append(why, "not so: "+m.is.prg.Source())
 		}
-		m.is.told = m.is.told || err == nil
 	}
-	for _, h := range m.have {
-		why = append(why, h.test(c)...)
-	}
-	return why
+	return append(why, m.have.ask(c)...)
 }
 
 func indent(lines []string) (out []string) {
@@ -184,8 +183,9 @@ func (m *quantified) end(r *rule) {
 type sequence struct {
 	steps []*selector
 	gaps  bool
-	key   keyFunc
+	key   *grouping
 	keys  map[string]*progress
+	settled
 }
 
 type progress struct {
@@ -194,8 +194,19 @@ type progress struct {
 	at      seen
 }
 
+func (m *sequence) ahead(c *call) {
+	if m.settled.settled() {
+		return
+	}
+	hit := false
+	for _, s := range m.steps {
+		hit = s.ahead(c, true) || hit
+	}
+	m.key.ahead(c, hit)
+}
+
 func (m *sequence) call(_ *rule, c *call) {
-	if p := m.keys[""]; m.key == nil && p != nil && p.best == len(m.steps) {
+	if m.settled.settled() {
 		return // it was there
 	}
 	hit := uint64(0)
@@ -209,7 +220,7 @@ func (m *sequence) call(_ *rule, c *call) {
 		if hit == 0 {
 			return
 		}
-		if key = m.key(c); key == "" {
+		if key = m.key.ask(c); key == "" {
 			return
 		}
 	}
@@ -231,6 +242,9 @@ func (m *sequence) call(_ *rule, c *call) {
 			p.best, p.at = i+1, c.keep()
 		}
 	}
+	if m.key == nil && p.best == len(m.steps) {
+		m.settle()
+	}
 }
 
 func (m *sequence) end(r *rule) {
@@ -239,7 +253,7 @@ func (m *sequence) end(r *rule) {
 		return
 	}
 	r.note = fmt.Sprintf("%d sequence(s)", len(m.keys))
-	for _, key := range sortedKeys(m.keys) {
+	for _, key := range slices.Sorted(maps.Keys(m.keys)) {
 		p := m.keys[key]
 		if p.best == len(m.steps) {
 			continue
@@ -261,8 +275,13 @@ func (m *sequence) end(r *rule) {
 // neverAfter: once a call of one kind was made, none of another kind comes.
 type neverAfter struct {
 	never, after *selector
-	key          keyFunc
+	key          *grouping
 	since        map[string]seen
+}
+
+func (m *neverAfter) ahead(c *call) {
+	isNever, isAfter := m.never.ahead(c, false), m.after.ahead(c, false)
+	m.key.ahead(c, isNever || isAfter)
 }
 
 func (m *neverAfter) call(r *rule, c *call) {
@@ -272,7 +291,7 @@ func (m *neverAfter) call(r *rule, c *call) {
 		return
 	}
 	if m.key != nil {
-		if key = m.key(c); key == "" {
+		if key = m.key.ask(c); key == "" {
 			return
 		}
 	}
@@ -291,9 +310,14 @@ type paired struct {
 	each, other *selector
 	before      bool // the other one comes before
 	within      int  // calls between them at most; 0 is any number
-	key         keyFunc
+	key         *grouping
 	open        map[string]seen // waiting, or what came before
 	n           int
+}
+
+func (m *paired) ahead(c *call) {
+	isEach, isOther := m.each.ahead(c, true), m.other.ahead(c, true)
+	m.key.ahead(c, isEach || isOther)
 }
 
 func (m *paired) call(r *rule, c *call) {
@@ -303,7 +327,7 @@ func (m *paired) call(r *rule, c *call) {
 	}
 	key := ""
 	if m.key != nil {
-		if key = m.key(c); key == "" {
+		if key = m.key.ask(c); key == "" {
 			return
 		}
 	}
@@ -337,7 +361,7 @@ func (m *paired) backwards(r *rule, c *call, key string, isEach, isOther bool) {
 	}
 }
 
-func forKey(k keyFunc, key string) string {
+func forKey(k *grouping, key string) string {
 	if k == nil {
 		return ""
 	}
@@ -357,99 +381,16 @@ func (m *paired) end(r *rule) {
 	if m.before {
 		return
 	}
-	keys := sortedKeys(m.open)
+	keys := slices.Sorted(maps.Keys(m.open))
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(m.open[a].index, m.open[b].index) })
 	for _, key := range keys {
 		m.failed(r, key, m.open[key])
 	}
 }
 
-// noErrors: no call fails, but for some.
-type noErrors struct{ except []*selector }
-
-func failedCall(c *call) bool {
-	s := c.Status()
-	return len(s) == 3 && s[0] >= '4' || string(c.At("result", "ok")) == "false"
-}
-
-func (m *noErrors) call(r *rule, c *call) {
-	if failedCall(c) && !slices.ContainsFunc(m.except, func(s *selector) bool { return s.match(c) }) {
-		r.fail(c.place, nil, "%s", c.Describe())
-	}
-}
-
-func (m *noErrors) end(*rule) {}
-
-// budget: so many calls, pages and bytes of answers at most.
-type budget struct {
-	of     *selector
-	limits [3]int // -1 for none
-	used   [3]int
-	over   [3]seen
-}
-
-func budgetNames() [3]string { return [3]string{"calls", "pages", "bytes"} }
-
-func (m *budget) call(_ *rule, c *call) {
-	if !m.of.match(c) {
-		return
-	}
-	add := [3]int{1, 0, len(c.Get("response"))}
-	if c.Kind() == "list" {
-		add[1] = 1
-	}
-	for i := range m.used {
-		before := m.used[i]
-		if m.used[i] += add[i]; m.limits[i] >= 0 && m.used[i] > m.limits[i] && before <= m.limits[i] {
-			m.over[i] = c.keep()
-		}
-	}
-}
-
-func (m *budget) end(r *rule) {
-	var notes []string
-	for i, name := range budgetNames() {
-		if m.limits[i] < 0 {
-			continue
-		}
-		notes = append(notes, fmt.Sprintf("%d of %d %s", m.used[i], m.limits[i], name))
-		if m.used[i] > m.limits[i] {
-			r.fail(m.over[i].place, []string{"  reached by: " + m.over[i].String()}, "%d %s, want at most %d", m.used[i], name, m.limits[i])
-		}
-	}
-	r.note = strings.Join(notes, ", ")
-}
-
-// coverage: the operations of a list were called.
-type coverage struct {
-	want  map[string]bool // exercised or not
-	least float64         // a share, from 0 to 1
-}
-
-func (m *coverage) call(_ *rule, c *call) {
-	if op := c.Operation(); op != "" {
-		if _, ok := m.want[op]; ok {
-			m.want[op] = true
-		}
-	}
-}
-
-func (m *coverage) end(r *rule) {
-	var missing []string
-	for _, op := range sortedKeys(m.want) {
-		if !m.want[op] {
-			missing = append(missing, "  not called: "+op)
-		}
-	}
-	n := len(m.want) - len(missing)
-	r.note = fmt.Sprintf("%d of %d operation(s)", n, len(m.want))
-	if float64(n) < m.least*float64(len(m.want)) {
-		r.fail(output.Place{}, missing, "%d of %d operation(s) were called, want %g%%", n, len(m.want), m.least*100)
-	}
-}
-
 // given is a rule about facts that were given beside the trace.
 type given struct{ judge func(r *rule) }
 
+func (m *given) ahead(*call)       {}
 func (m *given) call(*rule, *call) {}
 func (m *given) end(r *rule)       { m.judge(r) }

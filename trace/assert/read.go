@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anvil-sim/anvil/trace"
 	"github.com/anvil-sim/anvil/trace/output"
 	"github.com/anvil-sim/anvil/trace/rules"
 )
@@ -207,12 +208,19 @@ func (s *Set) readQuantified(r *rule, verb string, n rules.Node) (string, error)
 		}
 		name += ": " + m.is.prg.Source()
 	}
-	if have := n.Get("have"); have.Is() {
-		if m.have, err = readMatchers(have); err != nil {
+	var have []*matcher
+	if n := n.Get("have"); n.Is() {
+		if have, err = readMatchers(n); err != nil {
 			return "", err
 		}
 	}
-	if verb == "every" && m.is == nil && m.have == nil {
+	m.have = questionOf(s, func(c *call) (why []string) {
+		for _, h := range have {
+			why = append(why, h.test(c)...)
+		}
+		return why
+	})
+	if verb == "every" && m.is == nil && have == nil {
 		return "", n.Errorf("want is or have beside every")
 	}
 	r.mon = m
@@ -294,7 +302,7 @@ func (s *Set) readPaired(r *rule, n rules.Node) (string, error) {
 }
 
 func (s *Set) readNoErrors(r *rule, n rules.Node) (string, error) {
-	m := &noErrors{}
+	m := &noErrors{failed: questionOf(s, failedCall)}
 	if b, err := n.Get("no_errors").Bool(); err != nil || !b {
 		return "", n.Get("no_errors").Errorf("want no_errors: true")
 	}
@@ -316,7 +324,7 @@ func (s *Set) readNoErrors(r *rule, n rules.Node) (string, error) {
 
 func (s *Set) readBudget(r *rule, n rules.Node) (string, error) {
 	names := budgetNames()
-	m := &budget{limits: [3]int{-1, -1, -1}}
+	m := &budget{limits: [3]int{-1, -1, -1}, costs: questionOf(s, costOf)}
 	fields, err := n.Get("budget").Fields(names[:]...)
 	if err != nil {
 		return "", err
@@ -344,7 +352,8 @@ func (s *Set) readBudget(r *rule, n rules.Node) (string, error) {
 }
 
 func (s *Set) readCoverage(r *rule, n rules.Node) (string, error) {
-	m := &coverage{want: map[string]bool{}, least: 1}
+	m := &coverage{least: 1}
+	m.which = questionOf(s, m.find)
 	c := n.Get("coverage")
 	ops, err := c.Texts()
 	if err != nil {
@@ -361,8 +370,11 @@ func (s *Set) readCoverage(r *rule, n rules.Node) (string, error) {
 		if err := s.known(c, op, s.facts.Operations); err != nil {
 			return "", err
 		}
-		m.want[op] = false
+		m.want = append(m.want, op)
 	}
+	slices.Sort(m.want)
+	m.want = slices.Compact(m.want)
+	m.called = make([]bool, len(m.want))
 	if least := n.Get("at_least"); least.Is() {
 		text, err := least.Text()
 		if err != nil {
@@ -438,6 +450,6 @@ func (s *Set) AtMostChanged(tables []string) {
 }
 
 func (s *Set) anyCall() (*selector, error) {
-	f, err := anySelector().Compile()
-	return &selector{filter: f, label: "any"}, err
+	sel := &selector{label: "any"}
+	return sel, s.compile(sel, &trace.Selector{})
 }

@@ -19,30 +19,63 @@ func selectorKeys() []string {
 
 // A selector chooses the calls that a rule is about.
 type selector struct {
-	filter *trace.Filter
-	label  string
-	where  *guarded
-	best   int // conditions that hold for the nearest call
-	near   seen
-	lacks  []string
+	filter  *trace.Filter // without where
+	label   string
+	where   *guarded
+	chosen  question[bool] // by the filter
+	weighs  question[int]  // what of the filter holds
+	best    int            // conditions that hold for the nearest call
+	near    seen
+	lacks   []string
+	settled // no call can come nearer
+}
+
+// compile makes the filter of the conditions.
+func (s *Set) compile(sel *selector, t *trace.Selector) (err error) {
+	if sel.filter, err = t.Compile(); err != nil {
+		return err
+	}
+	sel.chosen = questionOf(s, func(c *call) bool {
+		ok, err := sel.filter.Match(c.View)
+		return ok && err == nil
+	})
+	sel.weighs = questionOf(s, func(c *call) int {
+		n, _ := sel.filter.Near(c.View)
+		return n
+	})
+	sel.rest()
+	return nil
 }
 
 // A guarded expression is false where a call lacks what it asks for. When every
 // call does, the rule fails: the expression is about nothing.
 type guarded struct {
 	prg      *expr.Program
+	verdict  question[any] // a bool or an error
 	told     bool
 	complain error
 }
 
-func (g *guarded) holds(v *trace.View) (bool, error) {
-	ok, err := g.prg.True(v)
+// judge evaluates the expression.
+func (g *guarded) judge(c *call) (ok bool, err error) {
+	switch a := g.verdict.ask(c).(type) {
+	case bool:
+		ok = a
+	case error:
+		err = a
+	}
+	return ok, err
+}
+
+// holds is judge, and remembers what came of it.
+func (g *guarded) holds(c *call) (bool, error) {
+	ok, err := g.judge(c)
 	if err == nil {
 		g.told = true
 	} else if g.complain == nil {
 		g.complain = err
 	}
-	return ok && err == nil, nil
+	return ok, err
 }
 
 func (g *guarded) neverTold() string {
@@ -51,9 +84,6 @@ func (g *guarded) neverTold() string {
 	}
 	return fmt.Sprintf("no call has what it asks for: %v", g.complain)
 }
-
-// anySelector chooses every call.
-func anySelector() *trace.Selector { return &trace.Selector{} }
 
 func (s *selector) neverTold() string { return s.where.neverTold() }
 
@@ -77,8 +107,7 @@ func (s *Set) readSelector(n rules.Node) (*selector, error) {
 	} else if err := s.readConditions(n, &t, sel); err != nil {
 		return nil, err
 	}
-	var err error
-	if sel.filter, err = t.Compile(); err != nil {
+	if err := s.compile(sel, &t); err != nil {
 		return nil, n.Errorf("%v", err)
 	}
 	return sel, nil
@@ -97,7 +126,6 @@ func (s *Set) readConditions(n rules.Node, t *trace.Selector, sel *selector) err
 			if sel.where, err = s.readExpr(f.Value); err != nil {
 				return err
 			}
-			t.Where = sel.where.holds
 			labels = append(labels, "where "+sel.where.prg.Source())
 			continue
 		}
@@ -140,12 +168,38 @@ func (s *Set) readExpr(n rules.Node) (*guarded, error) {
 	if err != nil {
 		return nil, n.Errorf("%v", err)
 	}
-	return &guarded{prg: prg}, nil
+	return &guarded{prg: prg, verdict: questionOf(s, func(c *call) any {
+		ok, err := prg.True(c.View)
+		if err != nil {
+			return err
+		}
+		return ok
+	})}, nil
+}
+
+// ahead asks what match and, with near, watch will ask.
+func (s *selector) ahead(c *call, near bool) (ok bool) {
+	ok = s.chosen.ask(c)
+	near = near && !s.settled.settled()
+	if s.where != nil && (ok || near) {
+		is, _ := s.where.judge(c)
+		ok = ok && is
+	}
+	if near && !ok {
+		s.weighs.ask(c)
+	}
+	return ok
 }
 
 func (s *selector) match(c *call) bool {
-	ok, err := s.filter.Match(c.View)
-	return ok && err == nil
+	if !s.chosen.ask(c) {
+		return false
+	}
+	if s.where == nil {
+		return true
+	}
+	ok, _ := s.where.holds(c)
+	return ok
 }
 
 // watch is match, and remembers the call nearest to one that matches.
@@ -153,13 +207,34 @@ func (s *selector) watch(c *call) bool {
 	if s.match(c) {
 		return true
 	}
-	if s.best >= s.filter.Weight()-1 { // nothing comes nearer
+	if s.settled.settled() {
 		return false
 	}
-	if hold, lacks := s.filter.Near(c.View); hold > s.best {
-		s.best, s.lacks, s.near = hold, lacks, c.keep()
+	hold, where := s.weighs.ask(c), false
+	if s.where != nil {
+		if where, _ = s.where.holds(c); where {
+			hold++
+		}
+	}
+	if hold > s.best {
+		s.best, s.near = hold, c.keep()
+		if _, s.lacks = s.filter.Near(c.View); s.where != nil && !where {
+			s.lacks = append(s.lacks, "where")
+		}
+		s.rest()
 	}
 	return false
+}
+
+// rest settles the search for the nearest call when nothing can come nearer.
+func (s *selector) rest() {
+	weight := s.filter.Weight()
+	if s.where != nil {
+		weight++
+	}
+	if s.best >= weight-1 {
+		s.settle()
+	}
 }
 
 // nearest says which call came nearest to the selector, nothing without one.
@@ -170,11 +245,12 @@ func (s *selector) nearest() []string {
 	return []string{fmt.Sprintf("  nearest: %s, but its %s is another", s.near, strings.Join(s.lacks, " and "))}
 }
 
-// A keyFunc groups calls: those with one key belong together; "" is left out.
-type keyFunc func(c *call) string
+// A grouping groups calls: those with one key belong together; "" is left out.
+type grouping struct{ question[string] }
 
-// readKey reads "id", "list", "tool", "target", "call" or an expression.
-func (s *Set) readKey(n rules.Node) (keyFunc, error) {
+// readKey reads "id", "list", "tool", "target", "call" or an expression; it is nil
+// where nothing is said.
+func (s *Set) readKey(n rules.Node) (*grouping, error) {
 	if !n.Is() {
 		return nil, nil
 	}
@@ -182,29 +258,30 @@ func (s *Set) readKey(n rules.Node) (keyFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch text {
-	case "id":
-		return idOf, nil
-	case "list":
-		return listOf, nil
-	case "tool":
-		return func(c *call) string { return c.Tool() }, nil
-	case "target":
-		return func(c *call) string { return c.Method() + " " + c.Path() }, nil
-	case "call":
-		return askedOf, nil
-	}
-	prg, err := s.env.Compile(text)
-	if err != nil {
-		return nil, n.Errorf("%v", err)
-	}
-	return func(c *call) string {
-		key, err := prg.Key(c.View)
+	find := map[string]func(*call) string{"id": idOf, "list": listOf, "call": askedOf,
+		"tool":   func(c *call) string { return c.Tool() },
+		"target": func(c *call) string { return c.Method() + " " + c.Path() }}[text]
+	if find == nil {
+		prg, err := s.env.Compile(text)
 		if err != nil {
-			return ""
+			return nil, n.Errorf("%v", err)
 		}
-		return key
-	}, nil
+		find = func(c *call) string {
+			key, err := prg.Key(c.View)
+			if err != nil {
+				return ""
+			}
+			return key
+		}
+	}
+	return &grouping{questionOf(s, find)}, nil
+}
+
+// ahead asks for the key of a call that will be grouped.
+func (g *grouping) ahead(c *call, grouped bool) {
+	if g != nil && grouped {
+		g.ask(c)
+	}
 }
 
 func text(val []byte) string {

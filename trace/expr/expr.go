@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -71,11 +72,11 @@ func (e *Error) Hint() string {
 	return `expressions are CEL, such as: status >= 400 && request.path.startsWith("/tickets")`
 }
 
-// A Program is a compiled expression. It may be used by one goroutine at a time.
+// A Program is a compiled expression. Several goroutines may use it at once.
 type Program struct {
-	source string
-	prg    cel.Program
-	entry  entry
+	source  string
+	prg     cel.Program
+	entries sync.Pool
 }
 
 // Compile compiles an expression of any type.
@@ -143,10 +144,15 @@ func keyOf(out ref.Val) string {
 }
 
 func (p *Program) eval(v *trace.View) (ref.Val, error) {
-	p.entry.reset(v)
-	out, _, err := p.prg.Eval(&p.entry)
-	if p.entry.err != nil {
-		return nil, p.entry.err
+	e, _ := p.entries.Get().(*entry)
+	if e == nil {
+		e = new(entry)
+	}
+	defer p.entries.Put(e)
+	e.reset(v)
+	out, _, err := p.prg.Eval(e)
+	if e.err != nil {
+		return nil, e.err
 	}
 	if err != nil {
 		msg := strings.TrimPrefix(err.Error(), "evaluation error: ")

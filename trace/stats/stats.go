@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/trace"
 )
 
@@ -130,7 +131,7 @@ func (s *Stats) WriteText(w io.Writer) error {
 	if sources {
 		fmt.Fprintf(out, "source: %s\n", list(s.sums(bySource), func(r Row) string { return trace.Clean(r.Source) }))
 	}
-	fmt.Fprintf(out, "total:  %d calls, %d ok, %d not; a provider answered %d; %d bytes\n", s.Side.Calls, s.OK, s.Side.Calls-s.OK, s.Asked, s.Bytes)
+	fmt.Fprintf(out, "total:  %s, %d ok, %d not; a provider answered %d; %s\n", plural.Of(s.Side.Calls, "call"), s.OK, s.Side.Calls-s.OK, s.Asked, plural.Of(s.Bytes, "byte"))
 	return out.Flush()
 }
 
