@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"iter"
+	"sync"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 )
@@ -33,13 +34,16 @@ func (l Line) Parts() iter.Seq2[string, Part] {
 	}
 }
 
+// compacted keeps room for the compact form of a line that is checked.
+var compacted = sync.Pool{New: func() any { return new([]byte) }}
+
 // Check reads the whole line as JSON; what is not, and a key that stands twice in
 // one object, is an *InputError with its place.
 func (l Line) Check() error {
-	buf := lines.Get().(*[]byte)
+	buf := compacted.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= keepLine {
-			lines.Put(buf)
+			compacted.Put(buf)
 		}
 	}()
 	var err error

@@ -121,15 +121,15 @@ const (
 	joinSize = 64 << 10 // lines are joined up to so many bytes
 )
 
-var lines = sync.Pool{New: func() any { return &pending{written: make(chan error, 1)} }}
+var pendings = sync.Pool{New: func() any { return &pending{written: make(chan error, 1)} }}
 
 // Write writes one entry. An error says that the line is not, or not whole, in
 // the trace; the next line then still starts on a line of its own.
 func (w *Writer) Write(e *Entry) error {
-	l := lines.Get().(*pending)
+	l := pendings.Get().(*pending)
 	defer func() {
 		if cap(l.text) <= keepLine {
-			lines.Put(l)
+			pendings.Put(l)
 		}
 	}()
 	l.text = e.AppendLine(append(l.text[:0], '\n'))
