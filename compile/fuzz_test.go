@@ -76,8 +76,8 @@ func TestHostile(t *testing.T) {
 		{"deep JSON", `{"openapi":"3.0.0","paths":` + strings.Repeat(`{"a":`, 100000), "depth", 0},
 		{"deep enough", head + "paths: {/a: {get: {responses: {'200': {description: ok, content: {application/json: {schema: " +
 			strings.Repeat("{items: ", 300) + "{}" + strings.Repeat("}", 300) + "}}}}}}}\n", "", 1},
-		{"shared by all", head + "x-s: &s {" + repeat(2000, func(i int) string {
-			return fmt.Sprintf("k%d: {type: string, description: '%s'}, ", i, strings.Repeat("d", 100))
+		{"shared by all", head + "x-s: &s {" + repeat(200, func(i int) string {
+			return fmt.Sprintf("k%d: {type: string, description: '%s'}, ", i, strings.Repeat("d", 1300))
 		}) + "}\npaths:\n" +
 			repeat(1100, func(i int) string {
 				return fmt.Sprintf("  /s%d: {get: {operationId: s%d, responses: {'200': {description: ok, content: {application/json: {schema: {type: object, properties: *s}}}}}}}\n", i, i)

@@ -9,6 +9,7 @@ import (
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/pattern"
 )
 
 // A paging is how an operation pages.
@@ -106,8 +107,8 @@ func (c *compiler) pagingOf(o *operation, in []input, inBody bool) *paging {
 	p.cursor = pos.name
 	if size != nil {
 		p.size = size.name
-		p.def = c.number(size, "default", defaultText)
-		p.max = c.number(size, "maximum", maximumText)
+		p.def = c.number(size, "default", defaultText())
+		p.max = c.number(size, "maximum", maximumText())
 	}
 	c.continuation(o, p, pos, next)
 	if !array && items == "" {
@@ -134,9 +135,9 @@ func (c *compiler) position(o *operation, in []input, p *paging, next *found, si
 	case cursor != nil && strong(cursor) && (!weakCursors[cursor.key] || size != nil || next != nil):
 		p.style = "cursor"
 		return cursor
-	case offset != nil && strong(offset) && (size != nil || next != nil || saysPage.MatchString(offset.text)):
+	case offset != nil && strong(offset) && (size != nil || next != nil || saysPage().MatchString(offset.text)):
 		p.style = "offset"
-		if c.schemas.typ(offset.schema) == "string" && (next != nil || saysToken.MatchString(offset.text)) {
+		if c.schemas.typ(offset.schema) == "string" && (next != nil || saysToken().MatchString(offset.text)) {
 			p.style = "cursor" // an opaque token that is called an offset
 		}
 		return offset
@@ -208,7 +209,7 @@ func (c *compiler) continuation(o *operation, p *paging, pos *input, next *found
 		}
 		return
 	}
-	switch m := nextText.FindStringSubmatch(pos.text); {
+	switch m := nextText().FindStringSubmatch(pos.text); {
 	case p.style == "page":
 		p.block_ = c.blockOf(o.output)
 	case p.style == "cursor" && m != nil && c.schemas.typ(o.output) != "array":
@@ -218,12 +219,12 @@ func (c *compiler) continuation(o *operation, p *paging, pos *input, next *found
 }
 
 var (
-	saysPage = regexp.MustCompile(`(?i)\bpag(?:e|es|ing|ination)\b`)
+	saysPage = pattern.Of(`(?i)\bpag(?:e|es|ing|ination)\b`)
 	// "a `next_cursor` attribute returned by a previous request's `response_metadata`"
-	nextText    = regexp.MustCompile(`\x60(\w*next\w*)\x60 (?:attribute|field|property|value|key)\b[^.\x60]{0,80}\x60(\w+)\x60`)
-	saysToken   = regexp.MustCompile(`(?i)\btoken\b`)
-	defaultText = regexp.MustCompile(`(?i)\bdefaults?(?: is| value is| to|:| of)? *[:=]? *\x60?(\d{1,6})\b`)
-	maximumText = regexp.MustCompile(`(?i)(?:\bmax(?:imum)?(?: is| of|:)? *[:=]? *\x60?|\bmaximum(?: \w+){1,3} is +\x60?|\bno more than |\bup to (?:a maximum of )?|\b(?:must be |value )?between 1 and |\b1 ?(?:to|-|–) ?)(\d{1,6})\b`)
+	nextText    = pattern.Of(`\x60(\w*next\w*)\x60 (?:attribute|field|property|value|key)\b[^.\x60]{0,80}\x60(\w+)\x60`)
+	saysToken   = pattern.Of(`(?i)\btoken\b`)
+	defaultText = pattern.Of(`(?i)\bdefaults?(?: is| value is| to|:| of)? *[:=]? *\x60?(\d{1,6})\b`)
+	maximumText = pattern.Of(`(?i)(?:\bmax(?:imum)?(?: is| of|:)? *[:=]? *\x60?|\bmaximum(?: \w+){1,3} is +\x60?|\bno more than |\bup to (?:a maximum of )?|\b(?:must be |value )?between 1 and |\b1 ?(?:to|-|–) ?)(\d{1,6})\b`)
 )
 
 // number reads a bound of the page size from its schema, else from its text.
@@ -428,7 +429,7 @@ func (c *compiler) nextField(schema *api.Value, path, name string) *found {
 	return nil
 }
 
-var saysURL = regexp.MustCompile(`(?i)\b(url|uri|link)\b`)
+var saysURL = pattern.Of(`(?i)\b(url|uri|link)\b`)
 
 // isURL reports whether a continuation is a URL.
 func isURL(s *api.Value, name string) bool {
@@ -444,7 +445,7 @@ func isURL(s *api.Value, name string) bool {
 		return false
 	}
 	ex := s.Get("example").Text()
-	return saysURL.MatchString(s.Get("description").Text()) || strings.HasPrefix(ex, "http") || strings.HasPrefix(ex, "/")
+	return saysURL().MatchString(s.Get("description").Text()) || strings.HasPrefix(ex, "http") || strings.HasPrefix(ex, "/")
 }
 
 // blockOf is the object of a response that says which page this is.

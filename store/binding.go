@@ -1,8 +1,7 @@
 package store
 
 import (
-	"regexp"
-
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/provider"
 )
 
@@ -24,12 +23,12 @@ type binding struct {
 }
 
 // eitherName matches a parameter that names one of two columns.
-var eitherName = regexp.MustCompile(`(?i)^(.*?)_?(id|gid|number)_?or_?(key|name|slug|login|email|title|alias)$`)
+var eitherName = pattern.Of(`(?i)^(.*?)_?(id|gid|number)_?or_?(key|name|slug|login|email|title|alias)$`)
 
 // choices are the two columns of a table that a parameter such as issueIdOrKey
 // means, nil where it means one.
 func (t *table) choices(param string) (first, second *column) {
-	m := eitherName.FindStringSubmatch(param)
+	m := eitherName().FindStringSubmatch(param)
 	if m == nil {
 		return nil, nil
 	}

@@ -5,9 +5,10 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/anvil-sim/anvil/internal/pattern"
 )
 
 // epoch is when the virtual clock starts if nobody says otherwise.
@@ -15,7 +16,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // impure finds what in a schema asks for the time or for chance: defaults such
 // as CURRENT_TIMESTAMP, triggers with datetime('now'), lower(hex(randomblob(16))).
-var impure = regexp.MustCompile(`(?i)\bcurrent_(timestamp|date|time)\b|'now'|"now"|` +
+var impure = pattern.Of(`(?i)\bcurrent_(timestamp|date|time)\b|'now'|"now"|` +
 	`\b(date|time|datetime|julianday|unixepoch|random)\s*\(\s*\)|\brandomblob\s*\(`)
 
 // A clock answers a connection's time and random functions, so that a call's

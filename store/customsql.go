@@ -59,7 +59,7 @@ func (b *mapCompiler) custom(at string, m *operationMap) *customSQL {
 		switch word {
 		case "SELECT", "VALUES":
 		case "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH":
-			c.writes = c.writes || word != "WITH" || writesAfterWith.MatchString(s.sql)
+			c.writes = c.writes || word != "WITH" || writesAfterWith().MatchString(s.sql)
 		default:
 			b.fail(at+".sql", "found %q, want SELECT, VALUES, WITH, INSERT, UPDATE, DELETE or REPLACE", word)
 		}

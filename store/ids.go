@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
 
@@ -167,20 +168,20 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	if m := uuidText.FindStringSubmatch(texts[0]); m != nil && allMatch(uuidText, texts) {
+	if m := uuidText().FindStringSubmatch(texts[0]); m != nil && allMatch(uuidText(), texts) {
 		id := w.at.uuid(m[1][0])
 		if strings.ToUpper(texts[0]) == texts[0] && strings.ToLower(texts[0]) != texts[0] {
 			id = strings.ToUpper(id)
 		}
 		return id, nil
 	}
-	if allMatch(ulidText, texts) {
+	if allMatch(ulidText(), texts) {
 		return w.at.ulid(), nil
 	}
 	if formOf(texts[0]) == formEpochText {
 		return w.laterThan(ctx, c, col)
 	}
-	if m := numbered.FindStringSubmatch(texts[0]); m != nil && sharePrefix(m[1], texts) {
+	if m := numbered().FindStringSubmatch(texts[0]); m != nil && sharePrefix(m[1], texts) {
 		width := 0
 		if strings.HasPrefix(m[2], "0") {
 			width = len(m[2])
@@ -204,9 +205,9 @@ func (w *change) laterThan(ctx context.Context, c *conn, col *column) (driver.Va
 }
 
 var (
-	uuidText = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-([0-9A-Fa-f])[0-9A-Fa-f]{3}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
-	ulidText = regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
-	numbered = regexp.MustCompile(`^(.*?)([0-9]{1,15})$`)
+	uuidText = pattern.Of(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-([0-9A-Fa-f])[0-9A-Fa-f]{3}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
+	ulidText = pattern.Of(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	numbered = pattern.Of(`^(.*?)([0-9]{1,15})$`)
 )
 
 func allMatch(re *regexp.Regexp, texts []string) bool {

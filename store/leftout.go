@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
 
@@ -18,19 +19,19 @@ type leftOut struct {
 }
 
 // virtualModule finds the module in the SQL of a virtual table.
-var virtualModule = regexp.MustCompile("(?is)^CREATE\\s+VIRTUAL\\s+TABLE\\s.*?\\sUSING\\s+[\"'`\\[]?(\\w+)")
+var virtualModule = pattern.Of("(?is)^CREATE\\s+VIRTUAL\\s+TABLE\\s.*?\\sUSING\\s+[\"'`\\[]?(\\w+)")
 
 // shadowNames are what modules append to a table's name and a low line to name
 // the tables that hold its data. SQLite itself knows them only of modules it has.
-var shadowNames = map[string]*regexp.Regexp{
-	"fts3":      regexp.MustCompile(`(?i)^(content|segments|segdir|docsize|stat)$`),
-	"fts4":      regexp.MustCompile(`(?i)^(content|segments|segdir|docsize|stat)$`),
-	"fts5":      regexp.MustCompile(`(?i)^(data|idx|content|docsize|config)$`),
-	"rtree":     regexp.MustCompile(`(?i)^(node|parent|rowid)$`),
-	"rtree_i32": regexp.MustCompile(`(?i)^(node|parent|rowid)$`),
-	"geopoly":   regexp.MustCompile(`(?i)^(node|parent|rowid)$`),
-	"spellfix1": regexp.MustCompile(`(?i)^vocab$`),
-	"vec0":      regexp.MustCompile(`(?i)^(chunks|rowids|info|auxiliary|vector_chunks\d+|metadatachunks\d+|metadatatext\d+)$`),
+var shadowNames = map[string]func() *regexp.Regexp{
+	"fts3":      pattern.Of(`(?i)^(content|segments|segdir|docsize|stat)$`),
+	"fts4":      pattern.Of(`(?i)^(content|segments|segdir|docsize|stat)$`),
+	"fts5":      pattern.Of(`(?i)^(data|idx|content|docsize|config)$`),
+	"rtree":     pattern.Of(`(?i)^(node|parent|rowid)$`),
+	"rtree_i32": pattern.Of(`(?i)^(node|parent|rowid)$`),
+	"geopoly":   pattern.Of(`(?i)^(node|parent|rowid)$`),
+	"spellfix1": pattern.Of(`(?i)^vocab$`),
+	"vec0":      pattern.Of(`(?i)^(chunks|rowids|info|auxiliary|vector_chunks\d+|metadatachunks\d+|metadatatext\d+)$`),
 }
 
 // cannotOpen tells whether a virtual table failed for what this build lacks, a
@@ -71,7 +72,7 @@ func (s *schema) leaveOutShadows(l *leftOut) {
 	kept := s.tables[:0]
 	for _, t := range s.tables {
 		head := len(l.table) + 1
-		if names != nil && !t.view && !t.virtual && len(t.name) > head && strings.EqualFold(t.name[:head], l.table+"_") && names.MatchString(t.name[head:]) {
+		if names != nil && !t.view && !t.virtual && len(t.name) > head && strings.EqualFold(t.name[:head], l.table+"_") && names().MatchString(t.name[head:]) {
 			l.shadows = append(l.shadows, t.name)
 			continue
 		}
@@ -147,13 +148,13 @@ func (s *schema) readMaster(ctx context.Context, c *conn) (triggers map[string]b
 	const all = `SELECT type, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL`
 	err = c.query(ctx, all, nil, 3, func(v []driver.Value) error {
 		kind, name, sql := fixture.Text(v[0]), fixture.Text(v[1]), fixture.Text(v[2])
-		s.impure = s.impure || impure.MatchString(sql)
-		s.remembers = s.remembers || remembered.MatchString(sql)
+		s.impure = s.impure || impure().MatchString(sql)
+		s.remembers = s.remembers || remembered().MatchString(sql)
 		if kind == "trigger" {
 			triggers[strings.ToLower(name)] = true
 			s.entangled = true
 		}
-		if m := virtualModule.FindStringSubmatch(sql); m != nil {
+		if m := virtualModule().FindStringSubmatch(sql); m != nil {
 			s.modules[name] = m[1]
 		}
 		return nil

@@ -5,7 +5,8 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"os"
-	"regexp"
+
+	"github.com/anvil-sim/anvil/internal/pattern"
 )
 
 // A private copy goes back to the fixture without being copied again: all that
@@ -102,7 +103,7 @@ func (c *conn) number(sql string) (n int64, err error) {
 
 // remembered finds SQL functions whose value a connection keeps from call to
 // call. A copy that uses them goes back by new connections.
-var remembered = regexp.MustCompile(`(?i)\b(last_insert_rowid|changes|total_changes)\s*\(`)
+var remembered = pattern.Of(`(?i)\b(last_insert_rowid|changes|total_changes)\s*\(`)
 
 // remembers tells whether SQL of the map asks for such a value.
 func (r *rules) remembers() bool {
@@ -114,7 +115,7 @@ func (r *rules) remembers() bool {
 			continue
 		}
 		for _, step := range op.custom.steps {
-			if remembered.MatchString(step.sql) {
+			if remembered().MatchString(step.sql) {
 				return true
 			}
 		}

@@ -143,7 +143,7 @@ func (s *schema) keyBinding(t *table, param string, part bool) (binding, bool) {
 		}
 	}
 	first, second := t.ways(param)
-	if part && !eitherName.MatchString(param) {
+	if part && !eitherName().MatchString(param) {
 		second = nil
 	}
 	if first == nil && part {

@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
 
@@ -16,8 +16,8 @@ type fullText struct {
 	at    int // fts version
 }
 
-var ftsModule = regexp.MustCompile(`(?i)\bUSING\s+fts([345])\b`)
-var ftsContent = regexp.MustCompile("(?i)\\bcontent\\s*=\\s*[\"'`]?([^\"'`,)\\s]+)")
+var ftsModule = pattern.Of(`(?i)\bUSING\s+fts([345])\b`)
+var ftsContent = pattern.Of("(?i)\\bcontent\\s*=\\s*[\"'`]?([^\"'`,)\\s]+)")
 
 // findFullText connects full-text tables with the tables whose rows they index:
 // named in content=, or by a name such as notes_fts, fts_notes or notes_search.
@@ -25,7 +25,7 @@ func (s *schema) findFullText(ctx context.Context, c *conn) error {
 	const all = `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%' ORDER BY name`
 	return c.query(ctx, all, nil, 2, func(v []driver.Value) error {
 		name, sql := fixture.Text(v[0]), fixture.Text(v[1])
-		m := ftsModule.FindStringSubmatch(sql)
+		m := ftsModule().FindStringSubmatch(sql)
 		if m == nil || s.table(name) == nil {
 			return nil
 		}
@@ -33,7 +33,7 @@ func (s *schema) findFullText(ctx context.Context, c *conn) error {
 			self.search = &fullText{name, int(m[1][0] - '0')}
 		}
 		owner := ""
-		if c := ftsContent.FindStringSubmatch(sql); c != nil {
+		if c := ftsContent().FindStringSubmatch(sql); c != nil {
 			owner = c[1]
 		} else {
 			owner = ownerByName(name)

@@ -2,12 +2,13 @@ package store
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/anvil-sim/anvil/internal/pattern"
 )
 
 // writesAfterWith finds a write after a common table expression.
-var writesAfterWith = regexp.MustCompile(`(?i)\b(INSERT|UPDATE|DELETE|REPLACE)\b`)
+var writesAfterWith = pattern.Of(`(?i)\b(INSERT|UPDATE|DELETE|REPLACE)\b`)
 
 // splitSQL splits custom SQL at semicolons and turns :path.id into ?1: values are
 // bound, whatever they hold. Texts, quoted names and comments are passed over.
@@ -36,7 +37,7 @@ func splitSQL(sql string) (steps []customStep, err error) {
 		case sql[i] == '?' || sql[i] == '$' || sql[i] == '@':
 			return nil, fmt.Errorf("at byte %d: found %q, want parameters as :path.id", i, sql[i])
 		case sql[i] == ':':
-			name := referenceName.FindString(sql[i+1:])
+			name := referenceName().FindString(sql[i+1:])
 			ref, err := parseReference(name)
 			if err != nil {
 				return nil, fmt.Errorf("at byte %d: %w", i, err)
@@ -56,7 +57,7 @@ func splitSQL(sql string) (steps []customStep, err error) {
 	return steps, nil
 }
 
-var referenceName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_$-]+)*`)
+var referenceName = pattern.Of(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_$-]+)*`)
 
 // quotedLen is the length of the text, name or comment that s begins with: 0 for
 // none, -1 for one without an end.

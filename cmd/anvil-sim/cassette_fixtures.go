@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,9 +13,15 @@ import (
 	"github.com/anvil-sim/anvil/store/seed"
 )
 
+type toFixturesOptions struct {
+	streams  cli.Streams
+	contract string
+	output   string
+	force    bool
+}
+
 func newCassetteToFixtures(s cli.Streams) *cobra.Command {
-	var contract, output string
-	var force bool
+	o := &toFixturesOptions{streams: s}
 	cmd := &cobra.Command{
 		Use:   "to-fixtures FILE... --contract C --output DB",
 		Short: "Make a fixture database of recorded resources",
@@ -28,43 +35,45 @@ page, and writes. The file appears whole or not at all.`,
 		Example: `  anvil-sim cassette to-fixtures tapes/ --contract ./bundle -o app.db
   anvil-sim serve --contract ./bundle --fixtures app.db`,
 		Args: cli.Args("FILE", "[FILE...]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if output == "" {
-				return errors.New("--output names the database file to make, found none")
-			}
-			tapes, doc, err := withContract(s, args, contract)
-			if err != nil {
-				return err
-			}
-			resources, apart, err := replayer.Resources(tapes, doc)
-			if err != nil {
-				return err
-			}
-			sayApart(s.Err, apart)
-			var recorded []seed.Recorded
-			for _, r := range resources {
-				recorded = append(recorded, seed.Recorded(r))
-			}
-			opts := &seed.Options{}
-			if force {
-				opts.Mode = fixture.Replace
-			}
-			report, err := seed.FromRecorded(cmd.Context(), output, doc, recorded, opts)
-			if errors.Is(err, fixture.ErrExists) {
-				return cli.WithHint(err, "--force replaces it")
-			}
-			if err != nil {
-				return err
-			}
-			for _, n := range report.Notes {
-				fmt.Fprintln(s.Err, "anvil-sim: note:", n)
-			}
-			return printInit(s.Out, output, report)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&contract, "contract", "", "the contract (default $ANVIL_CONTRACT)")
-	f.StringVarP(&output, "output", "o", "", "the database file to make (required)")
-	f.BoolVar(&force, "force", false, "replace an existing database")
+	f.StringVar(&o.contract, "contract", "", "the contract (default $ANVIL_CONTRACT)")
+	f.StringVarP(&o.output, "output", "o", "", "the database file to make (required)")
+	f.BoolVar(&o.force, "force", false, "replace an existing database")
 	return cmd
+}
+
+func (o *toFixturesOptions) run(ctx context.Context, args []string) error {
+	if o.output == "" {
+		return errors.New("--output names the database file to make, found none")
+	}
+	tapes, doc, err := withContract(o.streams, args, o.contract)
+	if err != nil {
+		return err
+	}
+	resources, apart, err := replayer.Resources(tapes, doc)
+	if err != nil {
+		return err
+	}
+	sayApart(o.streams.Err, apart)
+	var recorded []seed.Recorded
+	for _, r := range resources {
+		recorded = append(recorded, seed.Recorded(r))
+	}
+	opts := &seed.Options{}
+	if o.force {
+		opts.Mode = fixture.Replace
+	}
+	report, err := seed.FromRecorded(ctx, o.output, doc, recorded, opts)
+	if errors.Is(err, fixture.ErrExists) {
+		return cli.WithHint(err, "--force replaces it")
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range report.Notes {
+		fmt.Fprintln(o.streams.Err, "anvil-sim: note:", n)
+	}
+	return printInit(o.streams.Out, o.output, report)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/replayer"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
@@ -98,7 +99,7 @@ func (o *pruneOptions) checkListed() error {
 	return nil
 }
 
-var statusPattern = regexp.MustCompile(`^[1-9]([0-9]{2}|xx)$`)
+var statusPattern = pattern.Of(`^[1-9]([0-9]{2}|xx)$`)
 
 // settle reads what the options name.
 func (o *pruneOptions) settle() (err error) {
@@ -106,7 +107,7 @@ func (o *pruneOptions) settle() (err error) {
 		return errors.New("nothing says what goes: want --unused, --operation, --outside, --duplicates, --status or --failures")
 	}
 	for _, s := range o.statuses {
-		if !statusPattern.MatchString(s) {
+		if !statusPattern().MatchString(s) {
 			return fmt.Errorf("--status: found %q, want a status such as 404, or 5xx", s)
 		}
 	}
@@ -152,7 +153,7 @@ func matchesWord(pattern, word string) bool {
 }
 
 // unusedLine is a line of what a replay lists, with or without its "unused:".
-var unusedLine = regexp.MustCompile(`^(?:.*\bunused: )?(.+?) #(\d+)(?: .*)?$`)
+var unusedLine = pattern.Of(`^(?:.*\bunused: )?(.+?) #(\d+)(?: .*)?$`)
 
 // readUnused reads positions by file.
 func readUnused(name string) (map[string]map[int]bool, error) {
@@ -164,7 +165,7 @@ func readUnused(name string) (map[string]map[int]bool, error) {
 	lines := bufio.NewScanner(strings.NewReader(string(data)))
 	for n := 1; lines.Scan(); n++ {
 		text := strings.TrimSpace(lines.Text())
-		m := unusedLine.FindStringSubmatch(text)
+		m := unusedLine().FindStringSubmatch(text)
 		switch {
 		case text == "":
 			continue

@@ -114,6 +114,11 @@ func (o *importOptions) settle() error {
 		}
 		o.Dialect = &d
 	}
+	return o.settleTables()
+}
+
+// settleTables reads what --pk and --types say of tables.
+func (o *importOptions) settleTables() error {
 	o.Keys, o.Types = map[string][]string{}, map[string]string{}
 	for _, k := range o.keys {
 		table, cols, named := strings.Cut(k, "=")

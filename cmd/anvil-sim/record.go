@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
@@ -93,7 +94,14 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	f := cmd.Flags()
+	o.register(cmd.Flags())
+	_ = cmd.MarkFlagFilename("cassette", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("rules", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
+	return cmd
+}
+
+func (o *recordOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.target, "target", "", "URL of the API, perhaps with a base path (required)")
 	f.StringVar(&o.cassette, "cassette", "", "the cassette to write")
 	f.StringVar(&o.contract, "contract", "", "contract whose credential carriers are hidden and whose operations are counted")
@@ -110,10 +118,6 @@ and keep (what is no secret), and volatile (headers, query, json, patterns).`,
 	f.BoolVar(&o.durations, "durations", false, "keep how long answers took; two recordings then differ")
 	f.BoolVar(&o.chunks, "chunks", false, "keep in which pieces streamed answers came; two recordings may differ")
 	o.matching.register(f)
-	_ = cmd.MarkFlagFilename("cassette", "yaml", "yml")
-	_ = cmd.MarkFlagFilename("rules", "yaml", "yml")
-	_ = cmd.MarkFlagFilename("contract", "yaml", "json", "gz")
-	return cmd
 }
 
 // check reads what flags alone cannot.

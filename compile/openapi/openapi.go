@@ -7,11 +7,11 @@ package openapi
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/anvil-sim/anvil/compile/api"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/pattern"
 )
 
 // methods are the methods of a path item, in the order of the specification.
@@ -76,7 +76,7 @@ func Read(files *api.Files, name string, diags *api.Diagnostics) (*api.Descripti
 	return r.out, nil
 }
 
-var wantVersion = regexp.MustCompile(`^(2\.0|3\.[01](\.\d+)?(-.*)?)$`)
+var wantVersion = pattern.Of(`^(2\.0|3\.[01](\.\d+)?(-.*)?)$`)
 
 // version checks the version that the document states.
 func (r *reader) version() error {
@@ -87,7 +87,7 @@ func (r *reader) version() error {
 	}
 	v := r.root.v.Get(kind)
 	version := v.Text() // a number when it is not in quotes
-	if !wantVersion.MatchString(version) || (kind == "swagger") != strings.HasPrefix(version, "2") {
+	if !wantVersion().MatchString(version) || (kind == "swagger") != strings.HasPrefix(version, "2") {
 		return fmt.Errorf("%s: %s: found %s, want swagger 2.0 or openapi 3.0 or 3.1", r.root.file.Path, kind, v)
 	}
 	r.v2, r.v31 = kind == "swagger", strings.HasPrefix(version, "3.1")

@@ -25,6 +25,7 @@ func habits() []habit {
 	return []habit{
 		{"no init functions", "what runs at start is called from main, in an order that can be read", checkInit},
 		{"no changing package variables", "state has an owner; two simulators in one process must not meet", checkVars},
+		{"patterns wait", "every start would pay for a pattern that few of them use; internal/pattern has ones that compile at first use", checkPatterns},
 		{"doc comments", "an exported name says its shape, units, defaults and errors", checkDocs},
 		{"short functions", "a function that fits a screen can be checked by reading it", checkFuncLength},
 		{"short files", "a file has one reason to change", checkFileLength},

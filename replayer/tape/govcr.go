@@ -95,15 +95,8 @@ func (it *Interaction) goVCRResponse(resp *node) (err error) {
 		}
 		r.Chunks = append(r.Chunks, size)
 	}
-	for _, early := range resp.get("informational").list() {
-		e := Early{}
-		if e.Status, err = early.get("code").integer("response.informational.code"); err != nil {
-			return err
-		}
-		if e.Header, err = headerMap("response.informational.headers", early.get("headers")); err != nil {
-			return err
-		}
-		r.Early = append(r.Early, e)
+	if r.Early, err = earlyAnswers(resp.get("informational").list()); err != nil {
+		return err
 	}
 	failed := resp.get("failure").str()
 	if r.Status == 0 || failed != "" {
@@ -114,6 +107,20 @@ func (it *Interaction) goVCRResponse(resp *node) (err error) {
 		it.Failure.TimedOut = it.Failure.TimedOut || failed == "timeout"
 	}
 	return nil
+}
+
+func earlyAnswers(list []*node) (all []Early, err error) {
+	for _, early := range list {
+		e := Early{}
+		if e.Status, err = early.get("code").integer("response.informational.code"); err != nil {
+			return nil, err
+		}
+		if e.Header, err = headerMap("response.informational.headers", early.get("headers")); err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
 }
 
 func failure(message string) *Failure {

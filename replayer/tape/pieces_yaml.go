@@ -29,18 +29,9 @@ func (p *Pieces) cutYAML(text string) error {
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
-	var starts []int
-	indent := -1
-	for _, e := range list.elems {
-		at, column := dashOf(lines, e.at()-1)
-		if at < 0 || indent >= 0 && column != indent {
-			return errors.New("the list is not in block style, one entry a dash; 'anvil-sim cassette convert' writes it so")
-		}
-		indent = column
-		for at > 0 && isComment(lines[at-1], indent) {
-			at--
-		}
-		starts = append(starts, at)
+	starts, indent, err := entryStarts(lines, list)
+	if err != nil {
+		return err
 	}
 	p.head = joinLines(lines[:starts[0]])
 	end := len(lines)
@@ -58,6 +49,24 @@ func (p *Pieces) cutYAML(text string) error {
 	}
 	p.tail = joinLines(lines[end:])
 	return nil
+}
+
+// entryStarts finds the lines that a list's entries start at, with the comments
+// before them, and the column of their dashes.
+func entryStarts(lines []string, list *node) (starts []int, indent int, err error) {
+	indent = -1
+	for _, e := range list.elems {
+		at, column := dashOf(lines, e.at()-1)
+		if at < 0 || indent >= 0 && column != indent {
+			return nil, 0, errors.New("the list is not in block style, one entry a dash; 'anvil-sim cassette convert' writes it so")
+		}
+		indent = column
+		for at > 0 && isComment(lines[at-1], indent) {
+			at--
+		}
+		starts = append(starts, at)
+	}
+	return starts, indent, nil
 }
 
 // retiredMark is how a recorder marks where a recording ended before.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
 
@@ -33,7 +33,7 @@ const Mark = "INSERT INTO " + liveCalls + " (call) VALUES (?)"
 
 // replaces finds SQL that may remove a row to make place for another. It finds
 // the function of that name too, which costs a little and does no harm.
-var replaces = regexp.MustCompile(`(?i)\breplace\b`)
+var replaces = pattern.Of(`(?i)\breplace\b`)
 
 // A Log is the running log of a connection that writes. Its zero value is not
 // ready: see [New]. It is used by one goroutine at a time.
@@ -64,7 +64,7 @@ type texts []string
 // writes, and is looked at for REPLACE.
 func New(exec func(sql string) error, query Querier, sql ...string) *Log {
 	l := &Log{exec: exec, query: query, watched: map[string]bool{}, leads: map[string]texts{}}
-	l.replacing = slices.ContainsFunc(sql, replaces.MatchString)
+	l.replacing = slices.ContainsFunc(sql, replaces().MatchString)
 	return l
 }
 
@@ -173,7 +173,7 @@ func (l *Log) learnObjects(ctx context.Context) error {
 		WHERE l.schema = 'main' AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
 	return l.query(ctx, all, nil, 4, func(v []driver.Value) error {
 		l.objects = append(l.objects, newObject(fixture.Text(v[0]), fixture.Text(v[1]), v[2] != int64(0), fixture.Text(v[3])))
-		l.replacing = l.replacing || replaces.MatchString(fixture.Text(v[3]))
+		l.replacing = l.replacing || replaces().MatchString(fixture.Text(v[3]))
 		return nil
 	})
 }
@@ -184,7 +184,7 @@ func (l *Log) learnTriggers(ctx context.Context) error {
 	return l.query(ctx, triggers, nil, 2, func(v []driver.Value) error {
 		on := strings.ToLower(fixture.Text(v[0]))
 		l.leads[on] = append(l.leads[on], fixture.Text(v[1]))
-		l.replacing = l.replacing || replaces.MatchString(fixture.Text(v[1]))
+		l.replacing = l.replacing || replaces().MatchString(fixture.Text(v[1]))
 		return nil
 	})
 }

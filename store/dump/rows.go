@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/pattern"
 )
 
 // A Row is one row of an INSERT or COPY.
@@ -219,14 +219,14 @@ func shape(v any, col *Column) any {
 
 // relaxedTime is how MySQL reads a date or time: any punctuation between the
 // parts, which may have one digit.
-var relaxedTime = regexp.MustCompile(`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?)?$`)
+var relaxedTime = pattern.Of(`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?)?$`)
 
 // mysqlTime spells a date or time as MySQL gives it back.
 func mysqlTime(s, decl string) string {
 	if decl != "DATE" && decl != "DATETIME" && decl != "TIMESTAMP" {
 		return s
 	}
-	m := relaxedTime.FindStringSubmatch(s)
+	m := relaxedTime().FindStringSubmatch(s)
 	if m == nil {
 		return s
 	}

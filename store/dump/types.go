@@ -7,19 +7,6 @@ import (
 // declared translates a type with its arguments: the words in lower case, and
 // what stands in parentheses.
 func declared(words []string, args []token) (decl string, enum []string) {
-	base := strings.Join(words, " ")
-	numbers := func() string {
-		var out []string
-		for _, a := range args {
-			if a.kind == number {
-				out = append(out, a.text)
-			}
-		}
-		if len(out) == 0 {
-			return ""
-		}
-		return "(" + strings.Join(out, ",") + ")"
-	}
 	switch words[0] {
 	case "tinyint":
 		if len(args) == 1 && args[0].text == "1" {
@@ -32,24 +19,18 @@ func declared(words []string, args []token) (decl string, enum []string) {
 		return "INTEGER", nil
 	case "bigint", "int8", "bigserial", "serial8":
 		return "BIGINT", nil
-	case "enum", "set":
-		for _, a := range args {
-			if a.kind == str {
-				enum = append(enum, a.text)
-			}
-		}
-		if words[0] == "set" {
-			enum = nil // any combination
-		}
-		return "TEXT", enum
+	case "enum":
+		return "TEXT", texts(args, str)
+	case "set": // any combination of its words
+		return "TEXT", nil
 	case "nvarchar", "nchar", "national":
-		return "NVARCHAR" + numbers(), nil
+		return "NVARCHAR" + lengths(args), nil
 	case "character", "char", "varchar", "bpchar", "varchar2":
-		return "VARCHAR" + numbers(), nil
+		return "VARCHAR" + lengths(args), nil
 	case "double", "float", "real", "float4", "float8":
 		return "REAL", nil
 	case "decimal", "numeric", "dec", "fixed", "money", "number":
-		return "NUMERIC" + numbers(), nil
+		return "NUMERIC" + lengths(args), nil
 	case "date":
 		return "DATE", nil
 	case "datetime":
@@ -65,8 +46,27 @@ func declared(words []string, args []token) (decl string, enum []string) {
 	case "blob", "tinyblob", "mediumblob", "longblob", "bytea", "binary", "varbinary":
 		return "BLOB", nil
 	}
-	if strings.HasSuffix(base, "text") || base == "" {
+	if base := strings.Join(words, " "); strings.HasSuffix(base, "text") || base == "" {
 		return "TEXT", nil
 	}
 	return "", nil
+}
+
+// lengths are the numbers of a type as SQL writes them: "(10,2)", or nothing.
+func lengths(args []token) string {
+	out := texts(args, number)
+	if len(out) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(out, ",") + ")"
+}
+
+// texts are the arguments of a kind.
+func texts(args []token, k kind) (out []string) {
+	for _, a := range args {
+		if a.kind == k {
+			out = append(out, a.text)
+		}
+	}
+	return out
 }

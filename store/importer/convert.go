@@ -104,9 +104,9 @@ func (c converter) fit(v cell) (fixture.Value, bool) {
 	case classBoolean:
 		return truth(v.text)
 	case classDate:
-		return v.text, isText && datePattern.MatchString(v.text)
+		return v.text, isText && datePattern().MatchString(v.text)
 	case classTime:
-		return v.text, isText && (timePattern.MatchString(v.text) || datePattern.MatchString(v.text))
+		return v.text, isText && (timePattern().MatchString(v.text) || datePattern().MatchString(v.text))
 	case classJSON:
 		return jsonText(v)
 	case classBlob:

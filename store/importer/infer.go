@@ -2,11 +2,11 @@ package importer
 
 import (
 	"hash/fnv"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/store/internal/naming"
 )
 
@@ -114,8 +114,8 @@ func (c *column) number(s string) {
 }
 
 var (
-	datePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
-	timePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$`)
+	datePattern = pattern.Of(`^\d{4}-\d\d-\d\d$`)
+	timePattern = pattern.Of(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$`)
 )
 
 func (c *column) text(s string) {
@@ -124,9 +124,9 @@ func (c *column) text(s string) {
 		return
 	}
 	switch {
-	case len(s) == 10 && datePattern.MatchString(s):
+	case len(s) == 10 && datePattern().MatchString(s):
 		c.dates++
-	case timePattern.MatchString(s):
+	case timePattern().MatchString(s):
 		c.times++
 	}
 }

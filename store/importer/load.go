@@ -2,10 +2,10 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/anvil-sim/anvil/internal/pattern"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
 
@@ -88,7 +88,7 @@ func (im *importer) make(t *table) error {
 }
 
 // typePattern is what --types may say: words and lengths, no SQL.
-var typePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ ]*(\(\d+(, *\d+)?\))?$`)
+var typePattern = pattern.Of(`^[A-Za-z][A-Za-z0-9_ ]*(\(\d+(, *\d+)?\))?$`)
 
 func (im *importer) askedType(table string, c *column) error {
 	given := c.decl
@@ -97,7 +97,7 @@ func (im *importer) askedType(table string, c *column) error {
 			if !strings.EqualFold(asked, name) {
 				continue
 			}
-			if !typePattern.MatchString(decl) {
+			if !typePattern().MatchString(decl) {
 				return fmt.Errorf("--types %s=%s: want a type such as INTEGER, REAL, NUMERIC, TEXT, BOOLEAN, DATE, DATETIME, JSON, BLOB or VARCHAR(40)", asked, decl)
 			}
 			im.asked["type "+asked] = true

@@ -85,27 +85,15 @@ func diffRule(kind string, n Node, o *trace.DiffOptions) error {
 	if err != nil {
 		return err
 	}
-	path, err := n.optional("path")
+	path, err := n.scopedPath()
 	if err != nil {
 		return err
 	}
-	if path != "" && !strings.HasPrefix(path, "/") {
-		return n.Get("path").Errorf("found %q, want a JSON Pointer such as /provider/meta/**", path)
-	}
-	scope, err := n.scope(path)
-	if err != nil {
-		return err
-	}
-	path = scope + path
 	switch kind {
 	case "tolerance":
-		amount, err := n.need("amount", "such as 0.01 or 5%")
+		t, err := n.tolerance()
 		if err != nil {
 			return err
-		}
-		t, err := trace.ParseTolerance(amount)
-		if err != nil {
-			return n.Get("amount").Errorf("%v", err)
 		}
 		t.Path = path
 		o.Tolerance = append(o.Tolerance, t)
@@ -131,6 +119,31 @@ func diffRule(kind string, n Node, o *trace.DiffOptions) error {
 	}
 	o.Reasons[path] = reason
 	return nil
+}
+
+// scopedPath is the path of a rule behind the operation or tool that it is for.
+func (n Node) scopedPath() (string, error) {
+	path, err := n.optional("path")
+	if err != nil {
+		return "", err
+	}
+	if path != "" && !strings.HasPrefix(path, "/") {
+		return "", n.Get("path").Errorf("found %q, want a JSON Pointer such as /provider/meta/**", path)
+	}
+	scope, err := n.scope(path)
+	return scope + path, err
+}
+
+func (n Node) tolerance() (trace.Tolerance, error) {
+	amount, err := n.need("amount", "such as 0.01 or 5%")
+	if err != nil {
+		return trace.Tolerance{}, err
+	}
+	t, err := trace.ParseTolerance(amount)
+	if err != nil {
+		return t, n.Get("amount").Errorf("%v", err)
+	}
+	return t, nil
 }
 
 func (n Node) need(key, why string) (string, error) {
