@@ -24,7 +24,8 @@ import (
 // While a handler runs, net/http watches its client with a read of a single byte,
 // to end the request's context when the client goes. Calls outlive their clients
 // (see callContext), and the watching costs each call a goroutine that is woken, a
-// read and two deadlines. So that read gets nothing, and no error, at once.
+// read and two deadlines. So that read gets nothing, and no error, at once. Control
+// requests are watched: a reset whose client has gone is not begun.
 //
 // For each request net/http sets up to six deadlines of reading, most of which are
 // replaced before anything is read. The connection gets the one that counts.
@@ -93,6 +94,7 @@ type targetConn struct {
 
 	mu       sync.Mutex
 	fresh    bool   // a request begins with the next byte from the network
+	control  bool   // the last request line asked for a control endpoint
 	unwatch  bool   // a request was read, and net/http has not watched its client yet
 	held     []byte // read from the network, not yet given on
 	ready    bool   // held is checked and may be given on
@@ -159,7 +161,7 @@ func (c *targetConn) begin() {
 func (c *targetConn) answer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unwatch = true
+	c.unwatch = !c.control
 }
 
 func (c *targetConn) take() (string, bool) {
@@ -216,7 +218,7 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 		n, err := c.receive(buf)
 		c.mu.Lock()
 		if len(c.held) == 0 && n > 0 && len(buf) == len(p) && lineIsFine(buf[:n]) {
-			c.fresh = false
+			c.fresh, c.control = false, asksControl(buf[:n])
 			c.mu.Unlock()
 			return n, err
 		}
@@ -225,7 +227,7 @@ func (c *targetConn) readLine(p []byte) (int, error) {
 			if end >= 0 {
 				c.mend(end)
 			}
-			c.fresh, c.ready = false, true
+			c.fresh, c.ready, c.control = false, true, asksControl(c.held)
 			if given, ok := c.give(p); ok {
 				c.mu.Unlock()
 				return given, nil
@@ -252,6 +254,12 @@ func lineIsFine(b []byte) bool {
 	}
 	from, to, ok := targetOf(b[:end])
 	return !ok || parses(b[from:to])
+}
+
+// asksControl reports whether a request line asks for a control endpoint.
+func asksControl(line []byte) bool {
+	from := bytes.IndexByte(line, ' ') + 1
+	return bytes.HasPrefix(line[from:], []byte(AdminPrefix))
 }
 
 // targetOf finds the target of a request line between its first and its last

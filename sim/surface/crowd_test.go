@@ -111,6 +111,46 @@ func TestResetOfGoneClient(t *testing.T) {
 	}
 }
 
+// The same over a socket: the client of a reset that waits for a call is watched.
+func TestResetOfClientThatLeaves(t *testing.T) {
+	asked, release := make(chan struct{}), make(chan struct{})
+	p := func(req *provider.Request) (*provider.Response, error) {
+		close(asked)
+		<-release
+		return echo(req)
+	}
+	left, ended := make(chan struct{}), make(chan struct{})
+	var resets int
+	admin := &surface.Admin{Reset: func(context.Context) error { resets++; return nil }}
+	r := start(t, p, nil, func(h http.Handler) http.Handler {
+		inner := admin.Wrap(h.(*surface.Handler))
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, surface.AdminPrefix) {
+				context.AfterFunc(r.Context(), func() { close(left) })
+				defer close(ended)
+			}
+			inner.ServeHTTP(w, r)
+		})
+	})
+	call := r.send(t, getCall)
+	<-asked
+	reset := r.send(t, "POST "+surface.AdminPrefix+"reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+	reset.Close()
+	select {
+	case <-left:
+	case <-time.After(patience):
+		t.Error("nobody noticed that the client of the reset has gone")
+	}
+	close(release)
+	if got := answered(t, call); got != http.StatusOK {
+		t.Errorf("the call: status %d, want 200", got)
+	}
+	<-ended
+	if resets != 0 {
+		t.Errorf("%d resets, want none", resets)
+	}
+}
+
 // lines gets what is logged.
 type lines chan string
 
