@@ -67,7 +67,7 @@ func (p *Profile) apply(c *compiler) error {
 	used := map[string]bool{}
 	var ids, tags, paths []string
 	for _, o := range c.ops {
-		ids, tags, paths = append(ids, o.id), appendNew(tags, o.src.Tags...), append(paths, o.src.Path)
+		ids, tags, paths = append(ids, o.id, o.src.ID), appendNew(tags, o.src.Tags...), append(paths, o.src.Path)
 		o.exposed = p.All
 		mark := func(kind, sel string) {
 			o.exposed = true

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/air/synth"
@@ -141,6 +142,47 @@ func (t *table) find(id string) *row {
 		return r
 	}
 	return t.shown[id]
+}
+
+// named is the record that a call names by the parameter that its path ends with:
+// by its id, else by the field of that name that it was stored with. It is nil
+// when there is none, and where all of a record is shown, as recorded.
+func (t *table) named(c *Call) *row {
+	val := c.Input.Get(c.Op.names)
+	if t.shown == nil || !present(val) {
+		return nil
+	}
+	if r := t.find(plainText(val)); r != nil {
+		return r
+	}
+	if r := t.byField[fieldName(c.Op.names, val)]; r != nil && slices.Equal(r.fields.Get(c.Op.names), val) {
+		return r
+	}
+	return nil
+}
+
+// name remembers the fields that a call may name a record by; the last record
+// counts.
+func (t *table) name(r *row) {
+	for _, key := range t.keys {
+		if val := r.fields.Get(key); present(val) {
+			t.byField[fieldName(key, val)] = r
+		}
+	}
+}
+
+func fieldName(key string, val Raw) string { return strconv.Quote(key) + string(val) }
+
+// nameInput is the agent key of the parameter that an operation's path ends with,
+// "" when it ends otherwise.
+func nameInput(o *air.Operation) string {
+	last := o.Path[strings.LastIndexByte(o.Path, '/')+1:]
+	for _, p := range o.Params {
+		if p.In == "path" && strings.Contains(last, "{"+p.Name+"}") {
+			return p.Key
+		}
+	}
+	return ""
 }
 
 // show remembers what a record's id is shown as.

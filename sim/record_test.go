@@ -66,14 +66,68 @@ func TestShownIDs(t *testing.T) {
 	}
 }
 
+// A record is found by what the end of a path names: by its id, however it is
+// shown, or by the field of that name. What names none answers as recorded.
+func TestNamedRecords(t *testing.T) {
+	const typed = `{"type":"object","properties":{"id":{"type":"integer"},"uuid":{"type":"string"},"n":{"type":"integer"}}}`
+	steps := []struct{ tool, input, want string }{
+		{"make", `{"id":77,"n":1}`, `{"id":77,"uuid":"\w+","n":1}`},
+		{"one", `{"pet_id":"77"}`, `{"id":77,"uuid":"\w+","n":1}`},
+		{"change", `{"pet_id":77,"n":2}`, `{"id":77,"uuid":"\w+","n":2}`},
+		{"one", `{"pet_id":77}`, `{"id":77,"uuid":"\w+","n":2}`},
+		{"make", `{"uuid":"u-1","n":3}`, `{"id":\d{1,9},"uuid":"u-1","n":3}`},
+		{"by_uuid", `{"uuid":"u-1"}`, `{"id":\d{1,9},"uuid":"u-1","n":3}`},
+		{"make", `{"uuid":"u-1","n":4}`, `{"id":\d{1,9},"uuid":"u-1","n":4}`}, // a path that names nothing makes another
+		{"by_uuid", `{"uuid":"u-1"}`, `{"id":\d{1,9},"uuid":"u-1","n":4}`},
+		{"drop", `{"pet_id":77}`, `{"id":77,"uuid":"\w+","n":2}`},
+		{"one", `{"pet_id":404}`, `{"id":\d{1,9},"uuid":"\w{8}","n":\d+}`},
+	}
+	s := namedSim(t, "declared", typed)
+	for _, c := range steps {
+		got, err := s.Invoke(t.Context(), "desk_"+c.tool, json.RawMessage(c.input), sim.CallContext{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile("^" + c.want + "$").Match(got.Output) {
+			t.Errorf("%s %s: got %s, want %s", c.tool, c.input, got.Output, c.want)
+		}
+	}
+	recorded := namedSim(t, "", typed)
+	for _, c := range []struct{ tool, input, want string }{
+		{"make", `{"id":"77"}`, `"id":"77"`}, {"one", `{"pet_id":"77"}`, `"id":"ticket_\w{6}"`}, {"drop", `{"pet_id":"77"}`, `"id":"ticket_\w{6}"`},
+	} {
+		got, err := recorded.Invoke(t.Context(), "desk_"+c.tool, json.RawMessage(c.input), sim.CallContext{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(c.want).Match(got.Output) {
+			t.Errorf("recorded: %s: got %s, want %s", c.tool, got.Output, c.want)
+		}
+	}
+}
+
+func namedSim(t *testing.T, records, schema string) *sim.Simulator {
+	t.Helper()
+	out := "  output: {schema: " + schema + "}"
+	pet := "  input: {params: [{name: petId, agentName: pet_id, in: path}]}"
+	return parsedSim(t, records, operation("make", "post", "/pets", "mutation", "create", out)+
+		operation("one", "get", "/pets/{petId}", "read", "get", pet, out)+
+		operation("change", "put", "/pets/{petId}", "mutation", "replace", pet, out)+
+		operation("drop", "delete", "/pets/{petId}", "mutation", "delete", pet, out)+
+		operation("by_uuid", "get", "/pets/uuid/{uuid}", "read", "get", "  input: {params: [{name: uuid, in: path}]}", out))
+}
+
 func recordSim(t *testing.T, records, schema string) *sim.Simulator {
 	t.Helper()
 	out := "  output: {schema: " + schema + "}"
-	text := "service: {id: desk, version: '1', source: {kind: openapi}, records: '" + records + "'}\noperations:\n" +
-		operation("get", "get", "/thing", "read", "get", out) +
-		operation("put", "put", "/thing", "mutation", "update", "  input: {params: [{name: id, in: query}, {name: photo_urls, in: query}]}", out) +
-		operation("drop", "delete", "/thing", "mutation", "delete", "  input: {params: [{name: id, in: query}]}", out)
-	doc, err := air.Parse("test", []byte(text))
+	return parsedSim(t, records, operation("get", "get", "/thing", "read", "get", out)+
+		operation("put", "put", "/thing", "mutation", "update", "  input: {params: [{name: id, in: query}, {name: photo_urls, in: query}]}", out)+
+		operation("drop", "delete", "/thing", "mutation", "delete", "  input: {params: [{name: id, in: query}]}", out))
+}
+
+func parsedSim(t *testing.T, records, operations string) *sim.Simulator {
+	t.Helper()
+	doc, err := air.Parse("test", []byte("service: {id: desk, version: '1', source: {kind: openapi}, records: '"+records+"'}\noperations:\n"+operations))
 	if err != nil {
 		t.Fatal(err)
 	}

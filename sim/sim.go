@@ -72,6 +72,7 @@ type Operation struct {
 	mutation  bool
 	keyed     bool              // a key is required
 	open      bool              // no auth
+	names     string            // the input that names a record of the built-in store, "" for none
 	pageSize  int               // the size when the caller names none
 	headers   map[string]string // declared response headers: lower case to declared spelling
 	errByCode map[string]*air.DeclaredError
@@ -144,6 +145,7 @@ func (s *Simulator) prepare(index int, o *air.Operation) *Operation {
 		doc:       s.doc,
 		Carrier:   o.Carrier(),
 		index:     index,
+		names:     nameInput(o),
 		mutation:  o.EffectKind == "mutation",
 		open:      o.Auth.Type == "none" && len(o.Auth.Scopes) == 0,
 		headers:   map[string]string{},

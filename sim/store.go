@@ -33,6 +33,10 @@ type table struct {
 	// shown are the records by what their ids are shown as; nil where all are
 	// shown as they are.
 	shown map[string]*row
+	// keys are the inputs that name a record by what stands in a path's end, and
+	// byField the records by what they were stored with under them.
+	keys    []string
+	byField map[string]*row
 }
 
 // A row is one record: the stored fields, and the bodies that were made of it.
@@ -51,14 +55,18 @@ type madeBody struct {
 func newStore(ops []*Operation, seed uint32, declared bool) *store {
 	st := &store{seed: seed, rng: synth.NewRng(seed), tables: map[string]*table{}, declared: declared}
 	var resources []string
+	keys := map[string][]string{}
 	for _, o := range ops {
 		resources = append(resources, o.ResourceNoun())
+		if o.names != "" {
+			keys[o.ResourceNoun()] = append(keys[o.ResourceNoun()], o.names)
+		}
 	}
 	slices.SortFunc(resources, canon.CompareUTF16)
 	for _, r := range slices.Compact(resources) {
 		t := &table{byID: map[string]*row{}}
 		if declared {
-			t.shown = map[string]*row{}
+			t.shown, t.keys, t.byField = map[string]*row{}, keys[r], map[string]*row{}
 		}
 		st.tables[r] = t
 		for range fixturesPerResource {
@@ -83,6 +91,7 @@ func (t *table) put(id string, fields Input) *row {
 		}
 	}
 	r.fields, r.bodies = fields, nil
+	t.name(r)
 	return r
 }
 
@@ -105,7 +114,11 @@ func (st *store) answer(c *Call) Result {
 		if len(t.rows) == 0 {
 			return Result{OK: true, Output: Raw("null")}
 		}
-		return Result{OK: true, Output: st.body(c.Op, t.rows[0])}
+		r := t.named(c)
+		if r == nil {
+			r = t.rows[0]
+		}
+		return Result{OK: true, Output: st.body(c.Op, r)}
 	}
 	r, refused := st.mutate(c, t)
 	if refused != nil {
@@ -179,6 +192,8 @@ func (st *store) mutate(c *Call, t *table) (*row, *Result) {
 	}
 	if r := t.find(id); r != nil {
 		id = r.id
+	} else if r := t.named(c); r != nil && id == "" {
+		id = r.id
 	}
 	if id == "" {
 		prefix := c.Op.Resource
@@ -203,6 +218,8 @@ func (st *store) cancel(c *Call, t *table) (*row, *Result) {
 	switch {
 	case present(val):
 		r = t.find(plainText(val))
+	case t.named(c) != nil:
+		r = t.named(c)
 	case len(t.rows) > 0:
 		r = t.rows[0]
 	}

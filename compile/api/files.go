@@ -48,7 +48,7 @@ func Open(entry, root string) (files *Files, name string, err error) {
 	if root == "" {
 		root = filepath.Dir(entry)
 	}
-	rel, err := filepath.Rel(root, entry)
+	rel, err := below(root, entry)
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil, "", fmt.Errorf("%s lies outside the import root %s", entry, root)
 	}
@@ -57,6 +57,18 @@ func Open(entry, root string) (files *Files, name string, err error) {
 		return nil, "", err
 	}
 	return &Files{root: dir, files: map[string]*File{}}, filepath.ToSlash(rel), nil
+}
+
+// below is entry as seen from root; each may be relative to the current folder.
+func below(root, entry string) (string, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	if entry, err = filepath.Abs(entry); err != nil {
+		return "", err
+	}
+	return filepath.Rel(root, entry)
 }
 
 // OpenRead is Open for an entry file that was read already: data is what it holds.
@@ -122,6 +134,7 @@ func (f *Files) add(name string, data []byte) error {
 		}
 		return err
 	}
+	slices.SortStableFunc(file.Twice, func(a, b air.DuplicateKey) int { return a.Line - b.Line })
 	sum := sha256.Sum256(data)
 	file.Hash, file.Tree = hex.EncodeToString(sum[:]), tree
 	f.files[name] = file
