@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A Writer writes entries as lines. Several goroutines may use it at once; lines
@@ -19,6 +20,7 @@ import (
 type Writer struct {
 	check func() error
 	close func() error
+	hurry func() // makes a write that waits for the reader of a pipe fail; nil for files
 
 	mu      sync.Mutex
 	queue   []*pending // ready to be written; whoever put the first one writes them all
@@ -63,6 +65,7 @@ func OpenFile(path string) (*Writer, error) {
 	w := NewWriter(f)
 	w.close = f.Close
 	if !info.Mode().IsRegular() {
+		w.hurry = func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) }
 		return w, nil // a pipe or device has no last byte and cannot be synced
 	}
 	w.check = func() error { return stillAt(path, info) }
@@ -119,6 +122,7 @@ func endsInsideLine(path string, size int64) (bool, error) {
 const (
 	keepLine = 1 << 20  // the largest line buffer that goes back to the pool, in bytes
 	joinSize = 64 << 10 // lines are joined up to so many bytes
+	pipeWait = time.Second
 )
 
 var pendings = sync.Pool{New: func() any { return &pending{written: make(chan error, 1)} }}
@@ -242,8 +246,12 @@ func (w *Writer) Check() error { return w.check() }
 
 // Close waits for lines being written, then brings a file that OpenFile opened
 // to the disk and closes it, so that a write error the system held back is
-// reported here, and what [Writer.Check] finds.
+// reported here, and what [Writer.Check] finds. A pipe whose reader takes nothing
+// is given a second; lines that still wait are lost, and their Write says so.
 func (w *Writer) Close() error {
+	if w.hurry != nil {
+		defer time.AfterFunc(pipeWait, w.hurry).Stop()
+	}
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	return w.close()

@@ -48,3 +48,40 @@ func TestOpenFileNamedPipe(t *testing.T) {
 		t.Errorf("%d lines, want %d; error %v", got, lines, err)
 	}
 }
+
+// A pipe whose reader takes nothing does not hold up Close.
+func TestClosePipeNobodyReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	w, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const writers = 3 // two of them wait for the one that holds their lines
+	failed := make(chan error, writers)
+	for range writers {
+		go func() {
+			var err error
+			for err == nil {
+				err = w.Write(&Entry{})
+			}
+			failed <- err
+		}()
+	}
+	// Whether they wait already or not: the pipe is never read.
+	if err := w.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	for range writers {
+		if err := <-failed; err == nil {
+			t.Error("a write into a closed pipe is fine")
+		}
+	}
+}
