@@ -220,6 +220,7 @@ func (w *change) parent(name, field string, raw []byte) bool {
 func (w *change) lookUp(ctx context.Context, c *conn) error {
 	for _, l := range w.lookups {
 		var where where
+		where.count(c)
 		where.add(l.by)
 		p := l.ref.table
 		var found driver.Value
@@ -232,7 +233,7 @@ func (w *change) lookUp(ctx context.Context, c *conn) error {
 			return err
 		}
 		if found == nil && l.path {
-			return missing(p, l.by.parts)
+			return parentless(ctx, c, p, l.by.parts)
 		}
 		if found == nil {
 			return invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by}))

@@ -202,6 +202,7 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 				key = []filter{{col: f.parts[0].col, op: opAll, parts: f.parts}}
 			}
 			var where where
+			where.count(c)
 			where.add(key...)
 			found, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
 			if err != nil {
@@ -211,7 +212,7 @@ func (db *DB) orphan(ctx context.Context, c *conn, parents []filter) error {
 				if f.op == opVia {
 					key = f.parts
 				}
-				return missing(parent, key)
+				return parentless(ctx, c, parent, key)
 			}
 		}
 	}

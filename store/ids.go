@@ -108,6 +108,14 @@ func (w *change) nextID(ctx context.Context, c *conn, col *column, known []filte
 	return nil, nil // an address or a name, which nobody can guess
 }
 
+// look runs a statement of one column that an id takes, with [where.count] in it, and
+// counts its rows among those that the change looked at.
+func (w *change) look(ctx context.Context, c *conn, sql string, args []driver.Value, row func([]driver.Value) error) error {
+	err := c.query(ctx, sql, args, 1, row)
+	w.how.rows += c.raw.Visited()
+	return err
+}
+
 func hasText(vals []driver.Value) bool {
 	return slices.ContainsFunc(vals, func(v driver.Value) bool { s, ok := v.(string); return ok && s != "" })
 }
@@ -137,6 +145,7 @@ func (c *column) soundsLikeID() bool {
 // column need not have a value.
 func (w *change) sample(ctx context.Context, c *conn, col *column, within []filter) (vals []driver.Value, err error) {
 	var where where
+	where.count(c)
 	where.add(within...)
 	order := w.table.rowid
 	if order == "" {
@@ -144,7 +153,7 @@ func (w *change) sample(ctx context.Context, c *conn, col *column, within []filt
 	}
 	sql := "SELECT +t." + fixture.Quote(col.name) + " FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql + " ORDER BY t." + order + " DESC LIMIT ?"
 	null := false
-	err = c.query(ctx, sql, append(where.args, int64(idSample)), 1, func(v []driver.Value) error {
+	err = w.look(ctx, c, sql, append(where.args, int64(idSample)), func(v []driver.Value) error {
 		null = null || v[0] == nil
 		vals = append(vals, v[0])
 		return nil
@@ -194,8 +203,10 @@ func (w *change) continued(ctx context.Context, c *conn, col *column, known []fi
 // laterThan is an id that is a time: now, or a second after the last one.
 func (w *change) laterThan(ctx context.Context, c *conn, col *column) (driver.Value, error) {
 	at := w.at.now
-	sql := "SELECT max(t." + fixture.Quote(col.name) + ") FROM " + fixture.Quote(w.table.name) + " AS t"
-	err := c.query(ctx, sql, nil, 1, func(v []driver.Value) error {
+	var where where
+	where.count(c)
+	sql := "SELECT max(t." + fixture.Quote(col.name) + ") FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql
+	err := w.look(ctx, c, sql, nil, func(v []driver.Value) error {
 		if last, ok := readTime(v[0]); ok && !at.After(last) {
 			at = last.Add(time.Second)
 		}
@@ -248,7 +259,8 @@ func (w *change) highest(ctx context.Context, c *conn, col *column, known []filt
 	key := keyOfNumber(col, prefix, width, known)
 	top, found, err := int64(0), false, error(nil)
 	if isText {
-		if top, found, err = w.numbers.find(ctx, c, key, known); err != nil {
+		top, found, err = w.numbers.find(ctx, c, key, known)
+		if w.how.rows += c.raw.Visited(); err != nil {
 			return nil, err
 		}
 	}
@@ -268,8 +280,9 @@ func (w *change) highest(ctx context.Context, c *conn, col *column, known []filt
 
 // scanHighest is the largest number that an expression gives, 0 without rows.
 func (w *change) scanHighest(ctx context.Context, c *conn, number string, where where) (top int64, err error) {
+	where.count(c)
 	sql := "SELECT max(" + number + ") FROM " + fixture.Quote(w.table.name) + " AS t" + where.sql
-	err = c.query(ctx, sql, where.args, 1, func(v []driver.Value) error {
+	err = w.look(ctx, c, sql, where.args, func(v []driver.Value) error {
 		switch v := v[0].(type) {
 		case int64:
 			top = v

@@ -89,9 +89,9 @@ func (db *DB) inspect(schemas *canon.Value, o *air.Operation) Mapping {
 	if g.verb != deleteRow && g.verb != getRow {
 		g.inspectBody(&m, db.schema, schemas, o)
 	}
-	if g.shape != nil {
-		m.Absent = g.shape.absent
-		for _, f := range g.shape.fields {
+	if sh := g.answers(); sh != nil {
+		m.Absent = sh.absent
+		for _, f := range sh.fields {
 			m.Fields = append(m.Fields, f.bound())
 		}
 	}

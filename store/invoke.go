@@ -137,7 +137,7 @@ func (db *DB) findTarget(op *provider.Operation) *target {
 	if doc := db.opts.Contract; doc != nil {
 		for _, o := range doc.Operations {
 			if o.ID == op.OperationID {
-				g.declare(db.schema, doc, o)
+				g.declare(db.schema, doc, o, db.rules)
 				found = true
 			}
 		}

@@ -120,6 +120,7 @@ func (s *schema) viaLink(g *target, segs []segment, at int, k known) {
 	case deleteRow:
 		g.table = l.table
 	case createRow:
+		g.joined = &joinedRow{link: l}
 		if !named || len(k.inputs) > 0 {
 			g.table = l.table
 			if l.table.takes(k.inputs) < len(k.inputs) || !keyed && l.table.takes(k.inputs) == 0 {

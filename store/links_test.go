@@ -138,6 +138,50 @@ func TestLinksByContract(t *testing.T) {
 	}
 }
 
+// A create of a link answers what the contract declares: the row that it joins, or the
+// link itself.
+func TestLinkCreateAnswers(t *testing.T) {
+	const all, one = "/playlists/{playlist_id}/tracks", "/playlists/{playlist_id}/tracks/{track_id}"
+	const track = "TrackId: {type: integer}, Name: {type: string}"
+	for _, c := range []struct{ path, row, input, params, body, want string }{
+		{all, track, "track_id: {type: integer}", "playlist_id=9", `{"track_id":5}`, `{"TrackId":5,"Name":"Princess of the Dawn"}`},
+		{one, track, "", "playlist_id=9&track_id=5", "", `{"TrackId":5,"Name":"Princess of the Dawn"}`},
+		{one, "data: {type: object, properties: {" + track + "}}", "", "playlist_id=9&track_id=5", "", `{"data":{"TrackId":5,"Name":"Princess of the Dawn"}}`},
+		{all, "playlist_id: {type: integer}, track_id: {type: integer}", "track_id: {type: integer}", "playlist_id=9", `{"track_id":5}`, `{"playlist_id":9,"track_id":5}`},
+		{all, track, "track_id: {type: integer}", "playlist_id=9", `{"track_id":99999}`, `validation_error: "TrackId" of PlaylistTrack: there is no Track with "TrackId" 99999`},
+		{all, track, "track_id: {type: integer}", "playlist_id=99", `{"track_id":5}`, `not_found: no Playlist with "PlaylistId" 99`},
+	} {
+		db := openFile(t, chinook, &Options{Contract: linkContract(t, "post", c.path, "mutation", "create", c.row, c.input)})
+		if got := ask(t, db, "x.op", "POST "+c.path+" create", c.params, "", c.body); got != c.want {
+			t.Errorf("POST %s %s %s {%s}\n got %s\nwant %s", c.path, c.params, c.body, c.row, got, c.want)
+		}
+	}
+}
+
+// A path whose parent does not exist says in its meta which parent is nearest, as a
+// key that names no row does.
+func TestMissingParentMeta(t *testing.T) {
+	db := openSQL(t, joined, nil)
+	const issues, labels = "/repos/{owner}/{repo}/issues", "/repos/{owner}/{repo}/issues/{issue_number}/labels"
+	for _, c := range []struct{ method, kind, path, params, body, want string }{
+		{"GET", "list", "/repositories/{repository_id}/issues", "repository_id=12", "", `{"table":"repository","filters":["id"],"rows_scanned":0,"rows":0,"nearest":{"id":11}}`},
+		{"POST", "create", "/repositories/{repository_id}/issues", "repository_id=12", `{"title":"x"}`, `{"table":"repository","filters":["id"],"rows_scanned":0,"rows":0,"nearest":{"id":11}}`},
+		{"GET", "list", labels, `owner="mona"&repo="site"&issue_number=7`, "", `{"table":"issue","filters":["number","repository_id"],"rows_scanned":0,"rows":0,"nearest":{"number":1}}`},
+		{"GET", "list", issues, `owner="mona"&repo="sit"`, "", `{"table":"repository","filters":["owner_id","name"],"rows_scanned":0,"rows":0,"nearest":{"name":"site"}}`},
+		{"POST", "create", issues, `owner="mona"&repo="sit"`, `{"title":"x"}`, `{"table":"repository","filters":["owner_id","name"],"rows_scanned":0,"rows":0,"nearest":{"name":"site"}}`},
+	} {
+		req := &provider.Request{RequestID: "r1", OperationID: "x", Method: c.method, PathTemplate: c.path, Kind: provider.Kind(c.kind), Action: c.kind,
+			Params: provider.Params{Path: pairs(c.params)}, Body: json.RawMessage(c.body)}
+		if c.kind == "list" {
+			req.Page = &provider.Page{Size: 2}
+		}
+		res, err := db.Invoke(context.Background(), req)
+		if err != nil || res.Error == nil || res.Error.Code != provider.NotFound || string(res.Meta) != c.want {
+			t.Errorf("%s %s %s: %+v, %v\n got %s\nwant %s", c.method, c.path, c.params, res, err, res.Meta, c.want)
+		}
+	}
+}
+
 // A client of a playlist's tracks gets what SQL says, through pages, filters and
 // changes of the link that no other write of the tracks tells.
 func TestLinksAgainstSQL(t *testing.T) {

@@ -56,6 +56,7 @@ type target struct {
 	// what the contract and the map say besides
 	rules       *tableRules
 	shape       *shape
+	joined      *joinedRow
 	wrap        string   // the object property that holds a row in the response, "" for none
 	bodyWrap    string   // the same in the body
 	bare        bool     // an answer without a row is an object

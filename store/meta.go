@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -100,16 +102,41 @@ func absent(ctx context.Context, c *conn, g *target, r *reading) error {
 	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
 	m.finding(&r.how)
 	m.number("rows", 0)
-	col, near, nearErr := g.table.nearestKey(ctx, c, r.filters[:len(g.key)])
-	if nearErr != nil {
+	if nearErr := m.nearest(ctx, c, g.table, r.filters[:len(g.key)]); nearErr != nil {
 		return nearErr
 	}
-	if near != nil {
+	err.meta = m.end()
+	return err
+}
+
+// parentless is the refusal for a path whose parent does not exist, right after it was
+// looked for with [where.count]; its meta is about the parent. What the path says of
+// the parent's own parents stands in the filters as the foreign key.
+func parentless(ctx context.Context, c *conn, parent *table, key []filter) error {
+	err := missing(parent, key)
+	m := newMeta(parent)
+	m.filters(key)
+	m.finding(&finding{rows: c.raw.Visited(), counted: c.raw.Visits()})
+	m.number("rows", 0)
+	// The name that the path itself gives is what was mistyped.
+	own := slices.Clone(key)
+	slices.SortStableFunc(own, func(a, b filter) int { return cmp.Compare(bit(a.op != opVia), bit(b.op != opVia)) })
+	if nearErr := m.nearest(ctx, c, parent, own); nearErr != nil {
+		return nearErr
+	}
+	err.meta = m.end()
+	return err
+}
+
+// nearest names the key that the last filter of one that names no row was probably
+// meant to be.
+func (m *metaWriter) nearest(ctx context.Context, c *conn, t *table, key []filter) error {
+	col, near, err := t.nearestKey(ctx, c, key)
+	if err == nil && near != nil {
 		m.key("nearest")
 		m.dst = append(append(canon.AppendString(append(m.dst, '{'), col.name), ':'), col.appendJSON(nil, near)...)
 		m.dst = append(m.dst, '}')
 	}
-	err.meta = m.end()
 	return err
 }
 

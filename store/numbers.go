@@ -51,7 +51,7 @@ func keyOfNumber(col *column, prefix string, width int, known []filter) numberKe
 }
 
 // find returns the highest number of a sequence where it is remembered and its
-// row still there.
+// row still there. The connection counts the rows that it looks at.
 func (s *numbers) find(ctx context.Context, c *conn, key numberKey, known []filter) (n int64, ok bool, err error) {
 	if s == nil {
 		return 0, false, nil
@@ -63,6 +63,7 @@ func (s *numbers) find(ctx context.Context, c *conn, key numberKey, known []filt
 		return 0, false, nil
 	}
 	var w where
+	w.count(c)
 	w.add(known...)
 	w.and("t."+fixture.Quote(key.col.name)+" = ?", got.text)
 	ok, err = exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(key.col.table.name)+" AS t"+w.sql+" LIMIT 1", w.args)

@@ -57,8 +57,12 @@ INSERT INTO jobs VALUES (1, 'open', 'a', '1'), (2, 'done', 'b', '2');`
 func TestRowsScanned(t *testing.T) {
 	const sql = `CREATE TABLE jobs (id INTEGER PRIMARY KEY, kind INTEGER, name TEXT);
 CREATE INDEX by_kind ON jobs (kind);
+CREATE TABLE tickets (id TEXT PRIMARY KEY, title TEXT);
+INSERT INTO tickets VALUES ('T-1', 'a'), ('T-2', 'b'), ('T-3', 'c');
 CREATE VIEW odd AS SELECT id, name FROM jobs WHERE id % 2;
-INSERT INTO jobs WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, i % 10, 'n' || i FROM n;`
+INSERT INTO jobs WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, i % 10, 'n' || i FROM n;
+CREATE TABLE slips (id INTEGER PRIMARY KEY, no INTEGER NOT NULL UNIQUE);
+INSERT INTO slips SELECT id, id + 7 FROM jobs;`
 	m, err := ParseMap("m.yaml", []byte("{version: 1, operations: {sql: {sql: SELECT count(*) AS n FROM jobs WHERE name LIKE 'n1%', result: row}}}"))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +85,10 @@ INSERT INTO jobs WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
 		{call{id: "jobs.update", path: "id=700", body: `{"name":"x"}`}, `"rows_scanned":0,"rows":0,"nearest":{"id":100}`},
 		{call{id: "jobs.delete", path: "id=8"}, `"rows_scanned":1,"rows":1}`},
 		{call{id: "jobs.delete", path: "id=8"}, `"rows_scanned":0,"rows":0,"nearest":{"id":7}`},
-		{call{id: "jobs.create", body: `{"name":"x"}`}, `{"table":"jobs","rows":1}`},
+		{call{id: "jobs.create", body: `{"name":"x"}`}, `{"table":"jobs","rows_scanned":0,"rows":1}`},
+		{call{id: "tickets.create", body: `{"title":"x"}`}, `{"table":"tickets","generated":["id"],"rows_scanned":6,"rows":1}`}, // the last three, then all
+		{call{id: "tickets.create", body: `{"title":"x"}`}, `{"table":"tickets","generated":["id"],"rows_scanned":5,"rows":1}`}, // the last four, then the remembered one
+		{call{id: "slips.create", body: `{}`}, `{"table":"slips","generated":["no"],"rows_scanned":21,"rows":1}`},               // the last twenty, then the index's end
 		{call{op: &provider.Request{OperationID: "sql", Method: "GET", PathTemplate: "/sql", Kind: provider.KindRead, Action: "get"}}, `"full_scan_rows":99,"rows":1`},
 	} {
 		for range 2 {
@@ -89,7 +96,7 @@ INSERT INTO jobs WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
 			if !strings.Contains(string(res.Meta), c.want) {
 				t.Errorf("%s %s %s %s: %s, want %s", c.call.id, c.call.path, c.call.query, c.call.body, res.Meta, c.want)
 			}
-			if c.call.id == "jobs.delete" || c.call.id == "jobs.create" {
+			if c.call.id == "jobs.delete" || strings.HasSuffix(c.call.id, ".create") {
 				break
 			}
 		}

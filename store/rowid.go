@@ -39,7 +39,11 @@ func (w *change) settleRowid(ctx context.Context, c *conn) error {
 		return nil
 	}
 	t := w.table
-	full, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(t.name)+" AS t WHERE t."+t.rowid+" = ?", []driver.Value{int64(math.MaxInt64)})
+	var last, gap where
+	last.count(c)
+	last.and("t."+t.rowid+" = ?", int64(math.MaxInt64))
+	full, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(t.name)+" AS t"+last.sql, last.args)
+	w.how.rows += c.raw.Visited()
 	if err != nil || !full {
 		return err
 	}
@@ -47,9 +51,11 @@ func (w *change) settleRowid(ctx context.Context, c *conn) error {
 		return usedUp(auto)
 	}
 	name := fixture.Quote(t.name)
-	free := "SELECT t." + t.rowid + "-1 FROM " + name + " AS t WHERE t." + t.rowid + " > ? AND NOT EXISTS (SELECT 1 FROM " +
-		name + " AS u WHERE u." + t.rowid + " = t." + t.rowid + "-1) ORDER BY t." + t.rowid + " DESC LIMIT 1"
-	return c.query(ctx, free, []driver.Value{int64(math.MinInt64)}, 1, func(v []driver.Value) error {
+	gap.count(c)
+	gap.and("t."+t.rowid+" > ?", int64(math.MinInt64))
+	gap.and("NOT EXISTS (SELECT 1 FROM " + name + " AS u WHERE u." + t.rowid + " = t." + t.rowid + "-1)")
+	free := "SELECT t." + t.rowid + "-1 FROM " + name + " AS t" + gap.sql + " ORDER BY t." + t.rowid + " DESC LIMIT 1"
+	return w.look(ctx, c, free, gap.args, func(v []driver.Value) error {
 		w.rowid = v[0]
 		return nil
 	})

@@ -108,7 +108,7 @@ func (g *target) wrapList(list []byte) []byte {
 
 // declare learns what the contract says about the operation: how it pages, and
 // what its rows and bodies look like.
-func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
+func (g *target) declare(s *schema, doc *air.Document, o *air.Operation, all *rules) {
 	g.paging = map[string]bool{}
 	if p := o.Pagination; p != nil {
 		g.style = p.Style
@@ -139,6 +139,9 @@ func (g *target) declare(s *schema, doc *air.Document, o *air.Operation) {
 	} else if g.wrap != "" && g.shape != nil {
 		g.shape.wrap, g.wrap = g.wrap, ""
 		g.shape.beside = g.besides(s, outer)
+	}
+	if g.joined != nil {
+		g.joined.declare(s, doc, o, all, g.shape)
 	}
 	if o.Body != nil {
 		if m := s.wrapper(g.table, from.with(o.Body.Schema)); m != nil {

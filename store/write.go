@@ -14,6 +14,7 @@ import (
 // A change is one write of one row.
 type change struct {
 	target    *target
+	shown     *target // whose rows the answer is of: target, or what a new link joins
 	schema    *schema
 	table     *table
 	verb      verb
@@ -27,7 +28,7 @@ type change struct {
 	extras    []canon.Member
 	kept      []*column    // columns that a replacement leaves as they are
 	generated []string     // columns that got an id
-	how       finding      // how the row was found, its plan left out
+	how       finding      // how the row, or its id where it is new, was found, the plan left out
 	rowid     driver.Value // that a new row gets, nil where SQLite gives it
 	at        moment
 	numbers   *numbers
@@ -168,7 +169,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	if w.verb == deleteRow {
 		row = g.nothing()
 	} else {
-		row = g.wrapRow(row)
+		row = w.shown.wrapRow(row)
 	}
 	return &provider.Response{OK: true, Result: row, Meta: w.meta()}, nil
 }
@@ -186,7 +187,7 @@ func (w *change) added() int64 {
 
 // change reads what a request wants written.
 func (g *target) change(s *schema, req *provider.Request) (*change, error) {
-	w := &change{target: g, schema: s, table: g.table, verb: g.verb, once: req.IdempotencyKey}
+	w := &change{target: g, shown: g, schema: s, table: g.table, verb: g.verb, once: req.IdempotencyKey}
 	if g.verb != deleteRow {
 		if err := w.fill(req.Body); err != nil {
 			return nil, err
@@ -248,7 +249,9 @@ func (w *change) run(ctx context.Context, c *conn) (row []byte, err error) {
 		row, err = w.table.get(ctx, c, w.match, w.target.shape, &w.how)
 		w.how.plan = nil
 	} else if err = w.complete(ctx, c); err == nil {
-		row, err = w.execute(ctx, c)
+		if row, err = w.execute(ctx, c); err == nil && w.target.joined != nil {
+			row, err = w.showJoined(ctx, c, row)
+		}
 	}
 	if err == nil && row == nil {
 		return nil, absent(ctx, c, w.target, &reading{filters: w.match, ignored: w.unread(), how: w.how})
@@ -310,8 +313,9 @@ func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 		return nil
 	})
 	if w.verb != createRow {
-		w.how.rows, w.how.counted = c.raw.Visited(), c.raw.Visits()
+		w.how.rows = c.raw.Visited()
 	}
+	w.how.counted = c.raw.Visits()
 	if err != nil || row == nil || !t.trigger && !w.target.shape.reads() || len(now) == 0 {
 		return row, err
 	}

@@ -78,7 +78,7 @@ func TestIdempotencyKeyInBody(t *testing.T) {
 	key := "k-1"
 	req.IdempotencyKey = &key
 	res, err = db.Invoke(context.Background(), req)
-	if err != nil || !res.OK || string(res.Meta) != `{"table":"customers","ignored":["request_key"],"rows":1}` {
+	if err != nil || !res.OK || string(res.Meta) != `{"table":"customers","ignored":["request_key"],"rows_scanned":0,"rows":1}` {
 		t.Errorf("%s %s (%v)", show(res), res.Meta, err)
 	}
 }
