@@ -9,7 +9,8 @@ import (
 // A pattern is compiled once, and not before it is used.
 func TestOf(t *testing.T) {
 	digits := pattern.Of(`^\d+$`)
-	if !digits().MatchString("42") || digits().MatchString("4x") || digits() != digits() {
+	first, again := digits(), digits()
+	if !first.MatchString("42") || first.MatchString("4x") || first != again {
 		t.Error("a pattern does not match what it says, or is compiled twice")
 	}
 	broken := pattern.Of("(")
