@@ -73,9 +73,11 @@ func nestedEnd(src []byte, i int) int {
 	for ; i < len(src); i++ {
 		switch src[i] {
 		case '"':
-			if i = closingQuote(src, i); i < 0 {
+			end, _, err := scanString(src, i)
+			if err != nil {
 				return -1
 			}
+			i = end - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -86,21 +88,6 @@ func nestedEnd(src []byte, i int) int {
 			if depth == 0 {
 				return -1
 			}
-		}
-	}
-	return -1
-}
-
-// closingQuote is where the string that begins at i ends, -1 without an end.
-func closingQuote(src []byte, i int) int {
-	for i++; i < len(src); i++ {
-		switch i = plainEnd(src, i); {
-		case i >= len(src):
-			return -1
-		case src[i] == '"':
-			return i
-		case src[i] == '\\':
-			i++
 		}
 	}
 	return -1
