@@ -16,20 +16,13 @@ import (
 
 // A jqlParser reads one query.
 type jqlParser struct {
-	r     *reading
-	name  string
-	text  string
-	at    int
-	tok   string // the present token, "" at the end
-	quote bool   // it was in quotes
-	start int
-	depth int
-	terms int
+	tokens
+	r *reading
 }
 
 // jql adds the filters and the order of a query.
 func (r *reading) jql(name, text string) error {
-	p := &jqlParser{r: r, name: name, text: text}
+	p := &jqlParser{tokens: tokens{name: name, text: text}, r: r}
 	if err := p.next(); err != nil {
 		return err
 	}
@@ -54,14 +47,6 @@ func (r *reading) jql(name, text string) error {
 		return p.fail("want and, or, order by, or the end")
 	}
 	return nil
-}
-
-func (p *jqlParser) fail(want string, args ...any) error {
-	found := "the end"
-	if p.tok != "" || p.quote {
-		found = fmt.Sprintf("%q", clip(p.tok))
-	}
-	return invalid("parameter %q, at character %d: found %s, %s", clip(p.name), p.start+1, found, fmt.Sprintf(want, args...))
 }
 
 // unknown tells a part that no column takes.

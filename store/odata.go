@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
@@ -43,15 +42,8 @@ func (r *reading) odata(name, n string, raw []byte) (known bool, err error) {
 
 // An odataParser reads one $filter.
 type odataParser struct {
-	r     *reading
-	name  string
-	text  string
-	at    int
-	tok   string // the present token, "" at the end
-	quote bool   // it is a string literal
-	start int
-	depth int
-	terms int
+	tokens
+	r *reading
 }
 
 // Bounds of a $filter.
@@ -61,7 +53,7 @@ const (
 )
 
 func parseOData(r *reading, name, text string) (filter, error) {
-	p := &odataParser{r: r, name: name, text: text}
+	p := &odataParser{tokens: tokens{name: name, text: text}, r: r}
 	if err := p.next(); err != nil {
 		return filter{}, err
 	}
@@ -71,14 +63,6 @@ func parseOData(r *reading, name, text string) (filter, error) {
 	}
 	f.param = name
 	return f, err
-}
-
-func (p *odataParser) fail(want string, args ...any) error {
-	found := "the end"
-	if p.tok != "" || p.quote {
-		found = fmt.Sprintf("%q", clip(p.tok))
-	}
-	return invalid("parameter %q, at character %d: found %s, %s", clip(p.name), p.start+1, found, fmt.Sprintf(want, args...))
 }
 
 // next reads a token: a word, a literal in single quotes, a sign.
