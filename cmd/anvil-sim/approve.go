@@ -52,6 +52,6 @@ func approve(s cli.Streams, dir string, sel compile.Selection, reviewer string) 
 	if err := b.Write(dir); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Out, "%d operation(s) approved by %s\n", len(done), reviewer)
-	return nil
+	_, err = fmt.Fprintf(s.Out, "%d operation(s) approved by %s\n", len(done), reviewer)
+	return err
 }

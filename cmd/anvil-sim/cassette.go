@@ -100,13 +100,18 @@ func newCassetteShow(s cli.Streams) *cobra.Command {
 				return err
 			}
 			shown := 0
-			for _, t := range tapes {
-				for _, it := range t.Interactions {
-					if len(wanted) == 0 || slices.Contains(wanted, it.Position) {
-						show(s.Out, it)
-						shown++
+			err = s.Print(func(w io.Writer) {
+				for _, t := range tapes {
+					for _, it := range t.Interactions {
+						if len(wanted) == 0 || slices.Contains(wanted, it.Position) {
+							show(w, it)
+							shown++
+						}
 					}
 				}
+			})
+			if err != nil {
+				return err
 			}
 			if shown == 0 && len(wanted) > 0 {
 				return cli.WithHint(fmt.Errorf("%s has no interaction %s", args[0], strings.Join(args[1:], ", ")), "'anvil-sim cassette ls "+args[0]+"' lists them")

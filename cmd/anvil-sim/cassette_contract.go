@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -34,7 +35,10 @@ func newCassetteCoverage(s cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			missing := printCoverage(s, list)
+			var missing int
+			if err := s.Print(func(w io.Writer) { missing = printCoverage(w, list) }); err != nil {
+				return err
+			}
 			for _, it := range apart {
 				fmt.Fprintf(s.Err, "anvil-sim: %s: no operation of the contract is %s\n", it.Place(), what(it))
 			}
@@ -49,8 +53,8 @@ func newCassetteCoverage(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
-func printCoverage(s cli.Streams, list []replayer.Covered) (missing int) {
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+func printCoverage(out io.Writer, list []replayer.Covered) (missing int) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, c := range list {
 		if c.Calls == 0 {
 			missing++
@@ -58,7 +62,7 @@ func printCoverage(s cli.Streams, list []replayer.Covered) (missing int) {
 		fmt.Fprintf(w, "%s\t%d call(s)\t%s\t%s\n", c.Operation.ID, c.Calls, statuses("", c.Statuses), statuses("not seen: ", c.Unseen))
 	}
 	_ = w.Flush()
-	fmt.Fprintf(s.Out, "%d of %d operations are recorded\n", len(list)-missing, len(list))
+	fmt.Fprintf(out, "%d of %d operations are recorded\n", len(list)-missing, len(list))
 	return missing
 }
 
@@ -96,8 +100,13 @@ Findings are on stdout; with any, the exit status is 1.`,
 			if err != nil {
 				return err
 			}
-			for _, f := range findings {
-				fmt.Fprintln(s.Out, f)
+			err = s.Print(func(w io.Writer) {
+				for _, f := range findings {
+					fmt.Fprintln(w, f)
+				}
+			})
+			if err != nil {
+				return err
 			}
 			if len(findings) > 0 {
 				return cli.Exit(cli.CodeNo, fmt.Errorf("%d finding(s)", len(findings)))

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -76,8 +77,10 @@ func (o *compileOptions) run(spec string) error {
 	if err := b.Write(o.out); err != nil {
 		return err
 	}
-	o.report(r, b, spec)
-	return nil
+	if r.Compiled == 0 {
+		fmt.Fprintf(o.streams.Err, "anvil-sim: warning: nothing in %s can be served: %s\n", spec, r.WhyNone())
+	}
+	return o.streams.Print(func(w io.Writer) { o.report(w, r, b) })
 }
 
 // refused adds what to do to the refusal of a description.
@@ -107,19 +110,15 @@ func earlierApprovals(dir string) ([]compile.Approval, error) {
 	return b.Approvals, nil
 }
 
-func (o *compileOptions) report(r *compile.Result, b *compile.Bundle, spec string) {
-	w := o.streams.Out
+func (o *compileOptions) report(w io.Writer, r *compile.Result, b *compile.Bundle) {
 	also := ""
 	if r.Aliases > 0 {
 		also = fmt.Sprintf(", %d of them by POST too", r.Aliases)
 	}
-	if r.Compiled == 0 {
-		fmt.Fprintf(o.streams.Err, "anvil-sim: warning: nothing in %s can be served: %s\n", spec, r.WhyNone())
-	}
 	fmt.Fprintf(w, "%s: %s of %d%s, %d approved, %d file(s) read\n", o.out, plural.Of(r.Compiled, "operation"), r.Found, also, len(b.Approvals), len(r.Sources))
 	if o.verbose {
 		for _, d := range b.Diagnostics {
-			printDiagnostic(o.streams, d)
+			printDiagnostic(w, d)
 		}
 		return
 	}
@@ -139,10 +138,10 @@ func (o *compileOptions) report(r *compile.Result, b *compile.Bundle, spec strin
 	}
 }
 
-func printDiagnostic(s cli.Streams, d api.Diagnostic) {
+func printDiagnostic(w io.Writer, d api.Diagnostic) {
 	where := d.Operation
 	if where == "" {
 		where = d.Path
 	}
-	fmt.Fprintf(s.Out, "%s %s %s: %s\n", d.Level, d.Code, where, d.Message)
+	fmt.Fprintf(w, "%s %s %s: %s\n", d.Level, d.Code, where, d.Message)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -30,15 +31,9 @@ something is breaking or safety-sensitive.`,
 				return err
 			}
 			changes := compile.Drift(before, after)
-			count := map[compile.Severity]int{}
-			for _, c := range changes {
-				count[c.Severity]++
-				if all || c.Severity > compile.Compatible {
-					fmt.Fprintf(s.Out, "%s %s: %s\n", c.Severity, c.Operation, c.What)
-				}
+			if err := s.Print(func(w io.Writer) { printDrift(w, changes, all) }); err != nil {
+				return err
 			}
-			fmt.Fprintf(s.Out, "%d compatible, %d additive, %d breaking, %d safety-sensitive change(s)\n",
-				count[compile.Compatible], count[compile.Additive], count[compile.Breaking], count[compile.Safety])
 			if compile.Worst(changes) >= compile.Breaking {
 				return cli.Exit(cli.CodeNo, nil)
 			}
@@ -48,6 +43,18 @@ something is breaking or safety-sensitive.`,
 	source.add(cmd.Flags())
 	cmd.Flags().BoolVar(&all, "all", false, "print compatible changes too")
 	return cmd
+}
+
+func printDrift(w io.Writer, changes []compile.Change, all bool) {
+	count := map[compile.Severity]int{}
+	for _, c := range changes {
+		count[c.Severity]++
+		if all || c.Severity > compile.Compatible {
+			fmt.Fprintf(w, "%s %s: %s\n", c.Severity, c.Operation, c.What)
+		}
+	}
+	fmt.Fprintf(w, "%d compatible, %d additive, %d breaking, %d safety-sensitive change(s)\n",
+		count[compile.Compatible], count[compile.Additive], count[compile.Breaking], count[compile.Safety])
 }
 
 // pair loads two contracts. The options are about those that are API

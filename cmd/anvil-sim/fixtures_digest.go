@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -33,13 +34,14 @@ log of a saved state do not count. STATE@N is a saved state as it was after call
 					if err != nil {
 						return fmt.Errorf("%s: %w", path, err)
 					}
-					fmt.Fprintf(s.Out, "%s  %s\n", d.Sum, path)
-					for _, t := range d.Tables {
-						if tables {
-							fmt.Fprintf(s.Out, "  %s  %s (%s)\n", t.Sum, t.Name, plural.Of(t.Rows, "row"))
+					return s.Print(func(w io.Writer) {
+						fmt.Fprintf(w, "%s  %s\n", d.Sum, path)
+						for _, t := range d.Tables {
+							if tables {
+								fmt.Fprintf(w, "  %s  %s (%s)\n", t.Sum, t.Name, plural.Of(t.Rows, "row"))
+							}
 						}
-					}
-					return nil
+					})
 				})
 				if err != nil {
 					return err

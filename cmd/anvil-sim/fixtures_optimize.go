@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -43,14 +44,16 @@ shows them: --map counts too. The content and its digest stay as they are.`,
 			if err := errors.Join(err, db.Close()); err != nil {
 				return err
 			}
-			for _, x := range plan {
-				fmt.Fprintf(s.Out, "%s.%s: %s\n", x.Table, x.Column, x.Why)
-			}
-			if len(plan) == 0 {
-				fmt.Fprintln(s.Out, "no index is missing")
-			}
-			if dry || len(plan) == 0 {
-				return nil
+			err = s.Print(func(w io.Writer) {
+				for _, x := range plan {
+					fmt.Fprintf(w, "%s.%s: %s\n", x.Table, x.Column, x.Why)
+				}
+				if len(plan) == 0 {
+					fmt.Fprintln(w, "no index is missing")
+				}
+			})
+			if err != nil || dry || len(plan) == 0 {
+				return err
 			}
 			return optimize.Apply(cmd.Context(), args[0], plan)
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"text/tabwriter"
 
@@ -39,8 +40,7 @@ description, which is compiled in memory. --operation tells all about some of th
 			case asJSON:
 				return printRowsJSON(s, rows)
 			case len(ids) > 0:
-				printDetails(s, doc, rows)
-				return nil
+				return s.Print(func(w io.Writer) { printDetails(w, doc, rows) })
 			}
 			return printRows(s, doc, rows)
 		},
@@ -93,19 +93,19 @@ func dash(s string) string {
 }
 
 // printDetails prints operations whole, with the diagnostics about each.
-func printDetails(s cli.Streams, doc *air.Document, rows []compile.Row) {
+func printDetails(w io.Writer, doc *air.Document, rows []compile.Row) {
 	for _, r := range rows {
-		fmt.Fprintf(s.Out, "%s\n  %s %s\n  state: %s\n  effect: %s %s of %s, risk %s\n  repeats: %s\n  paging: %s\n  auth: %s\n",
+		fmt.Fprintf(w, "%s\n  %s %s\n  state: %s\n  effect: %s %s of %s, risk %s\n  repeats: %s\n  paging: %s\n  auth: %s\n",
 			r.ID, r.Method, r.Path, r.State, r.Effect, r.Action, r.Resource, r.Risk, r.Idempotency, dash(r.Paging), r.Auth)
 		if !r.Served {
-			fmt.Fprintf(s.Out, "  not served: %s\n", r.Why)
+			fmt.Fprintf(w, "  not served: %s\n", r.Why)
 		}
 		for _, n := range r.Notes {
-			fmt.Fprintf(s.Out, "  note: %s\n", n)
+			fmt.Fprintf(w, "  note: %s\n", n)
 		}
 		for _, d := range doc.Tree().Get("diagnostics").Elems() {
 			if d.Get("operationId").Text() == r.ID {
-				fmt.Fprintf(s.Out, "  %s %s: %s\n", d.Get("level").Text(), d.Get("code").Text(), d.Get("message").Text())
+				fmt.Fprintf(w, "  %s %s: %s\n", d.Get("level").Text(), d.Get("code").Text(), d.Get("message").Text())
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -25,15 +27,16 @@ operation has an error. Exits 1 when something is wrong.`,
 				return err
 			}
 			failed := 0
-			for _, f := range findings {
-				if f.Level == api.Error || strict {
-					failed++
+			err = s.Print(func(w io.Writer) {
+				for _, f := range findings {
+					if f.Level == api.Error || strict {
+						failed++
+					}
+					fmt.Fprintf(w, "%s %s %s: %s\n", f.Level, f.Code, cmp.Or(f.Operation, args[0]), f.Message)
 				}
-				where := f.Operation
-				if where == "" {
-					where = args[0]
-				}
-				fmt.Fprintf(s.Out, "%s %s %s: %s\n", f.Level, f.Code, where, f.Message)
+			})
+			if err != nil {
+				return err
 			}
 			if failed > 0 {
 				return cli.Exit(cli.CodeNo, fmt.Errorf("%s: %d finding(s)", args[0], failed))

@@ -8,6 +8,7 @@
 package cli
 
 import (
+	"bufio"
 	"io"
 	"os"
 )
@@ -42,6 +43,14 @@ func isTerminal(stream any) bool {
 	}
 	null, err := os.Stat(os.DevNull)
 	return err != nil || !os.SameFile(info, null)
+}
+
+// Print writes a result to Out: what write writes, which need not look for errors.
+// The first of them is returned, since a result that did not arrive is no success.
+func (s Streams) Print(write func(w io.Writer)) error {
+	w := bufio.NewWriter(s.Out)
+	write(w)
+	return w.Flush()
 }
 
 // Getenv is the value of an environment variable, "" when it is not set.
