@@ -88,7 +88,8 @@ func (p *Process) readFault() string {
 // drain reads the pipes to their end after the child exited, so that its last
 // answers and its last words count. What else runs in its process group, and may
 // hold the pipes open, is ended: soon after a death, by the rungs of Close after a
-// shutdown.
+// shutdown. Where nothing is left in the group, nobody is waited for who could have
+// more to say: a process that left it holds the pipes.
 func (p *Process) drain(planned bool) {
 	ended := make(chan struct{})
 	go func() {
@@ -97,7 +98,7 @@ func (p *Process) drain(planned bool) {
 		<-p.logged
 	}()
 	var enough <-chan time.Time
-	if !planned {
+	if !planned || !groupLives(p.cmd.Process) {
 		patience := time.NewTimer(p.bounds.drain)
 		defer patience.Stop()
 		enough = patience.C

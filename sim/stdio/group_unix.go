@@ -16,6 +16,9 @@ func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: t
 // signalGroup signals the group that leader leads. A group that is gone is fine.
 func signalGroup(leader *os.Process, sig syscall.Signal) { syscall.Kill(-leader.Pid, sig) }
 
+// groupLives reports whether a process is left in the group that leader leads.
+func groupLives(leader *os.Process) bool { return syscall.Kill(-leader.Pid, 0) == nil }
+
 // signalNames are the signals that end processes, by the names people look up.
 var signalNames = map[syscall.Signal]string{
 	syscall.SIGABRT: "SIGABRT", syscall.SIGALRM: "SIGALRM", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE",

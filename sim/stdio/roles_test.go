@@ -41,13 +41,15 @@ var roles = map[string]func(){
 	"closes-out":   closesOutRole,
 	"with-child":   withChildRole,
 	"child":        childRole,
+	"with-stray":   withStrayRole,
+	"stray":        strayRole,
 	"print-env":    printEnvRole,
 	"slow-to-term": slowToTermRole,
 }
 
 var (
 	rolesMu   sync.Mutex
-	rolesUsed = map[string]bool{"child": false}
+	rolesUsed = map[string]bool{}
 )
 
 func TestMain(m *testing.M) {
@@ -59,7 +61,7 @@ func TestMain(m *testing.M) {
 	if code == 0 && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.fuzz").Value.String() == "" {
 		var idle []string
 		for role := range roles {
-			if !rolesUsed[role] && role != "child" { // started by with-child
+			if !rolesUsed[role] && role != "child" && role != "stray" { // started by with-child and with-stray
 				idle = append(idle, role)
 			}
 		}
@@ -258,13 +260,23 @@ func closesOutRole() {
 }
 
 // withChildRole starts a child that outlives it and holds its pipes.
-func withChildRole() {
+func withChildRole() { serveBeside("child", nil) }
+
+// withStrayRole leaves a process behind that is none of its group and holds its pipes.
+func withStrayRole() { serveBeside("stray", &syscall.SysProcAttr{Setsid: true}) }
+
+// strayRole lives until somebody writes to the fifo that the argument names.
+func strayRole() { _, _ = os.ReadFile(os.Getenv(argEnv)) }
+
+// serveBeside serves while a process of another role runs, which it does not end.
+func serveBeside(role string, attr *syscall.SysProcAttr) {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
 	c := exec.Command(exe)
-	c.Env = append(os.Environ(), roleEnv+"=child")
+	c.Env = append(os.Environ(), roleEnv+"="+role)
+	c.SysProcAttr = attr
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Start(); err != nil {
 		panic(err)

@@ -489,6 +489,33 @@ func TestGrandchildIsEndedToo(t *testing.T) {
 	}
 }
 
+// A process that left the provider's group and holds its pipes is not waited for:
+// the provider itself has ended, and nothing of it is lost.
+func TestStrayIsNotWaitedFor(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "end")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts := as("with-stray", fifo)
+	opts.bounds.term, opts.bounds.heeded = time.Hour, time.Hour
+	opts.bounds.answer = 10 * time.Second // the answer to shutdown comes
+	p := ready(t, opts)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	wait(t, closed, "the end of Close")
+	if got := describe(p.cmd.ProcessState); got != "exit code 0" || p.Killed() || p.Err() != nil {
+		t.Errorf("ended by %s, killed %v, Err: %v; want a plain exit", got, p.Killed(), p.Err())
+	}
+	if err := os.WriteFile(fifo, []byte("."), 0); err != nil { // waits for the stray, which lives
+		t.Error(err)
+	}
+}
+
 func TestCloseIsSafeToRepeat(t *testing.T) {
 	p := ready(t, as("serve", ""))
 	var wg sync.WaitGroup
