@@ -27,10 +27,10 @@ import (
 
 // The test binary plays the parts of the program, and the simulator ("serve").
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "part-") || os.Args[1] == "serve") {
+	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "part-") || os.Args[1] == "serve" || os.Args[1] == "replay") {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		var err error
-		if os.Args[1] == "serve" {
+		if os.Args[1] == "serve" || os.Args[1] == "replay" {
 			err = fakeServe(ctx)
 		} else {
 			err = dispatch(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

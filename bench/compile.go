@@ -113,11 +113,7 @@ func growingCompile(ctx context.Context, n int, dir string, rep *figures) error 
 			return err
 		}
 		name := fmt.Sprintf("compile %d operations", n)
-		if last > 0 {
-			rep.addRatio(name, "ms", u.ms, "10 times the row above", 10*last)
-		} else {
-			rep.add(name, "ms", u.ms)
-		}
+		rep.grew(name, "ms", u.ms, last)
 		rep.add("peak memory, "+name, "MB", u.mb)
 		n, last = n*10, u.ms
 	}

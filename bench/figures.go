@@ -57,6 +57,16 @@ func (f *figures) addRatio(name, unit string, value float64, limitName string, l
 	r.Limit, r.Ratio = median(r.limits), median(r.ratios)
 }
 
+// grew takes the cost of some work, beside ten times the cost of a tenth of it:
+// over 1, cost grows faster than the work. Without the tenth there is no limit.
+func (f *figures) grew(name, unit string, value, tenth float64) {
+	if tenth <= 0 {
+		f.add(name, unit, value)
+		return
+	}
+	f.addRatio(name, unit, value, "10 times the row above", 10*tenth)
+}
+
 // print writes a table, or JSON.
 func (f *figures) print(out io.Writer, asJSON bool) error {
 	if asJSON {

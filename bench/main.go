@@ -8,6 +8,7 @@
 //	go run ./bench trace     anvil-trace beside cmp, diff, jq and a bare scan of lines
 //	go run ./bench tape      recordings loaded, indexed and asked beside go-vcr and yaml.v3
 //	go run ./bench compile   the compiler beside a bare parse of the same description
+//	go run ./bench grow      operations, connections, rows, calls and tapes at 1, 10 and 100 times a size
 //	go run ./bench crowd     ordinary clients beside 10,000 idle connections, slow clients, floods and garbage
 //	go run ./bench all       all of the above; --short and --json are taken
 //	go run ./bench soak      an hour of 64 clients with resets and restarts: memory and goroutines stay flat
@@ -73,6 +74,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer, s
 			return soakRun(ctx, args[1:], out, stderr)
 		case "crowd":
 			return crowdRun(ctx, args[1:], out, stderr)
+		case "grow":
+			return growRun(ctx, args[1:], out, stderr)
 		case "compile":
 			return compileRun(ctx, args[1:], out, stderr)
 		case "part-compile":
@@ -92,7 +95,7 @@ func all(ctx context.Context, args []string, in io.Reader, out io.Writer, stderr
 			return fmt.Errorf("all: found %q, want --short or --json; a part takes more when it runs alone", a)
 		}
 	}
-	for _, part := range []string{"serve", "start", "sqlite", "tape", "trace", "compile", "crowd"} {
+	for _, part := range []string{"serve", "start", "sqlite", "tape", "trace", "compile", "grow", "crowd"} {
 		fmt.Fprintln(stderr, "bench:", part)
 		if err := dispatch(ctx, append([]string{part}, args...), in, out, stderr); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
