@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
+	"strings"
+	"sync"
 )
 
 // A growth measures whether cost grows with the work and no faster: each kind of
@@ -18,7 +21,7 @@ type growth struct {
 	settings
 	traceBinary string // anvil-trace; "" builds it
 	scale       int    // the sizes are divided by it
-	dir, self   string
+	dir         string
 	said        *os.File // what the servers write: a replay names each answer that nobody asked for
 	rep         *figures
 }
@@ -33,9 +36,6 @@ func growRun(ctx context.Context, args []string, out io.Writer, stderr *os.File)
 		return err
 	}
 	defer os.RemoveAll(g.dir)
-	if g.self, err = os.Executable(); err != nil {
-		return err
-	}
 	if g.Binary, err = binary(ctx, g.Binary, "anvil-sim", g.dir, stderr); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func growRun(ctx context.Context, args []string, out io.Writer, stderr *os.File)
 }
 
 func parseGrow(args []string, stderr *os.File) (*growth, error) {
-	g := &growth{scale: 1, settings: settings{For: time.Second}}
+	g := &growth{scale: 1}
 	flags := flag.NewFlagSet("bench grow", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	short := flags.Bool("short", false, "a quick run: 1 round, a tenth of the work")
@@ -68,7 +68,7 @@ func parseGrow(args []string, stderr *os.File) (*growth, error) {
 		return nil, err
 	}
 	if *short {
-		g.Rounds, g.scale, g.For = 1, 10, 200*time.Millisecond
+		g.Rounds, g.scale = 1, 10
 	}
 	if g.Rounds < 1 || flags.NArg() > 0 {
 		return nil, fmt.Errorf("--rounds wants more than 0, and there are no arguments; got %d, %q", g.Rounds, flags.Args())
@@ -84,7 +84,7 @@ func (g *growth) round(ctx context.Context) error {
 		cost func(ctx context.Context, n int) (ms float64, err error)
 	}{
 		{"start with %d operations", 20, g.operations},
-		{"a call on each of %d connections", 10, g.connections},
+		{"20 requests on each of %d connections", 10, g.connections},
 		{"all pages of %d rows", 1000, g.rows},
 		{"diff of %d calls, 1 in 1,000 inserted", 1000, g.diff},
 		{"20 rules on %d calls", 1000, g.rules},
@@ -131,20 +131,45 @@ func (g *growth) operations(ctx context.Context, n int) (float64, error) {
 	}, "serve", "--contract", file)
 }
 
-// connections is what as many calls cost as there are connections, all of which
-// ask at once.
-func (g *growth) connections(ctx context.Context, n int) (ms float64, err error) {
+// connections opens them all, and then all ask together, twenty requests each.
+func (g *growth) connections(ctx context.Context, n int) (float64, error) {
 	file := filepath.Join(g.dir, "air.yaml")
 	if err := os.WriteFile(file, contractYAML, 0o644); err != nil {
 		return 0, err
 	}
-	b := &bench{settings: g.settings, self: g.self}
-	_, err = g.serving(ctx, func(p *served) error {
-		r, err := b.loadServed(ctx, p, p.url+"/v1/tickets/T-1", n, "")
-		ms = r.CPU / 1000 * float64(n)
-		return err
+	return g.serving(ctx, func(p *served) error {
+		host := strings.TrimPrefix(p.url, "http://")
+		request := []byte("GET /v1/tickets/T-1 HTTP/1.1\r\nHost: " + host + "\r\n\r\n")
+		clients := make([]*client, n)
+		for i := range clients {
+			var err error
+			if clients[i], err = dial(ctx, host, request); err != nil {
+				return err
+			}
+			defer clients[i].conn.Close()
+		}
+		errs := make([]error, n)
+		var all sync.WaitGroup
+		for i, c := range clients {
+			all.Go(func() { errs[i] = askTimes(c, 20) })
+		}
+		all.Wait()
+		return errors.Join(errs...)
 	}, "serve", "--contract", file)
-	return ms, err
+}
+
+// askTimes asks so often; anything but success is an error.
+func askTimes(c *client, times int) error {
+	for range times {
+		status, err := c.once()
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d, want 200", status)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rows reads a table to its end, page by page.
