@@ -18,14 +18,21 @@ const stmtLimit = 512
 // one goroutine at a time.
 type conn struct {
 	raw   engine
-	stmts map[string]stmt
-	plans map[string][]string // of statements that a key bounds to one row
+	stmts map[string]*prepared
 	args  []driver.NamedValue
 	vals  []driver.Value
 	text  []byte         // of the statement that is put together
 	pool  *pool          // that it belongs to
 	clock *clock         // nil when the schema asks no time and no chance
 	log   *changelog.Log // of what it writes, nil without one
+}
+
+// A prepared is a statement that a connection keeps, with its plan.
+type prepared struct {
+	stmt
+	plan    []string
+	planned bool  // plan is known
+	at      int64 // stmt.Prepared then
 }
 
 // access is how a file is opened.
@@ -59,7 +66,7 @@ func openConn(file string, a access) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, stmts: map[string]stmt{}, plans: map[string][]string{}}
+	c := &conn{raw: raw, stmts: map[string]*prepared{}}
 	pragmas := "PRAGMA cell_size_check=ON"
 	if a == accessCopy {
 		// In WAL mode readers and the writer do not wait for each other. It does not
@@ -88,7 +95,7 @@ func (c *conn) dropStmts() {
 }
 
 // prepare returns the statement of an SQL text, from the cache when it is there.
-func (c *conn) prepare(sql string) (stmt, error) {
+func (c *conn) prepare(sql string) (*prepared, error) {
 	if s := c.stmts[sql]; s != nil {
 		return s, nil
 	}
@@ -99,7 +106,7 @@ func (c *conn) prepare(sql string) (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := st.(stmt)
+	s := &prepared{stmt: st}
 	c.stmts[sql] = s
 	return s, nil
 }

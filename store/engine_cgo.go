@@ -9,7 +9,7 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 
 	"github.com/anvil-sim/anvil/store/internal/dbfile"
-	"github.com/anvil-sim/anvil/store/internal/visits"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // openEngine opens a connection. The driver is used without database/sql: a
@@ -20,28 +20,35 @@ func openEngine(dsn string) (engine, error) {
 		return nil, err
 	}
 	raw := c.(*sqlite3.SQLiteConn)
-	return sqliteConn{raw, visits.Install(raw)}, nil
+	return sqliteConn{raw, native.Install(raw)}, nil
 }
 
 // A sqliteConn is a connection of the driver as an engine.
 type sqliteConn struct {
 	*sqlite3.SQLiteConn
-	visits *visits.Counter // nil where the driver's version allows none
+	counter *native.Counter // nil where the driver's version allows none
 }
 
 // Visits implements engine.
-func (c sqliteConn) Visits() bool { return c.visits != nil }
+func (c sqliteConn) Visits() bool { return c.counter != nil }
 
 // Visited implements engine.
 func (c sqliteConn) Visited() int64 {
-	if c.visits == nil {
+	if c.counter == nil {
 		return 0
 	}
-	return c.visits.Take()
+	return c.counter.Take()
 }
 
-// Scanned implements engine.
-func (c sqliteConn) Scanned(s stmt) (int64, bool) { return visits.Scanned(s.(*sqlite3.SQLiteStmt)) }
+// Prepare implements engine.
+func (c sqliteConn) Prepare(sql string) (stmt, error) {
+	s, err := c.SQLiteConn.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	raw := s.(*sqlite3.SQLiteStmt)
+	return sqliteStmt{raw, native.StatementOf(raw)}, nil
+}
 
 // Guard implements engine.
 func (c sqliteConn) Guard(on bool) {
@@ -99,7 +106,11 @@ func (c sqliteConn) SaveTo(file, schema string) error {
 	return errors.Join(err, dest.Close())
 }
 
-var _ stmt = (*sqlite3.SQLiteStmt)(nil)
+// A sqliteStmt is a statement of the driver as a stmt.
+type sqliteStmt struct {
+	*sqlite3.SQLiteStmt
+	native.Statement
+}
 
 // faultOf classifies an error of the engine.
 func faultOf(err error) fault {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/store/fixture"
-	"github.com/anvil-sim/anvil/store/internal/visits"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // A where is a WHERE clause with its values, over the table alias t.
@@ -35,7 +35,7 @@ func (w *where) count(c *conn) {
 		return
 	}
 	terms := w.sql
-	w.sql = " WHERE " + visits.Term
+	w.sql = " WHERE " + native.Visit
 	if terms != "" {
 		w.sql += " AND " + strings.TrimPrefix(terms, " WHERE ")
 	}

@@ -1,9 +1,10 @@
 //go:build cgo
 
-package visits
+package native
 
 import (
 	"reflect"
+	"unsafe"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 )
@@ -41,14 +42,17 @@ static int64_t *anvil_install(void *db) {
 
 // SQLITE_STMTSTATUS_FULLSCAN_STEP, set back to nothing.
 static int64_t anvil_scanned(void *stmt) { return sqlite3_stmt_status(stmt, 1, 1); }
+
+// SQLITE_STMTSTATUS_REPREPARE, kept.
+static int64_t anvil_prepared(void *stmt) { return sqlite3_stmt_status(stmt, 5, 0); }
 */
 import "C"
 
-// A Counter counts what [Term] is asked on one connection. It lives as long as the
+// A Counter counts what [Visit] is asked on one connection. It lives as long as the
 // connection does.
 type Counter struct{ n *C.int64_t }
 
-// Install adds [Term] to a connection. It returns nil where that is not possible:
+// Install adds [Visit] to a connection. It returns nil where that is not possible:
 // the driver keeps the handle to itself, and another version may call it otherwise.
 func Install(c *sqlite3.SQLiteConn) *Counter {
 	db := reflect.ValueOf(c).Elem().FieldByName("db")
@@ -69,13 +73,36 @@ func (c *Counter) Take() int64 {
 	return int64(n)
 }
 
-// Scanned is how many rows the runs of a statement since the last time stepped over
-// in scans of whole tables and indexes, SQLite's own count. What an index was searched
-// for is not in it. ok is false where the driver's version does not let it be asked.
-func Scanned(s *sqlite3.SQLiteStmt) (n int64, ok bool) {
+// A Statement is SQLite's own prepared statement. It is good as long as the driver's
+// is open. The zero Statement knows nothing.
+type Statement struct{ ptr unsafe.Pointer }
+
+// StatementOf returns the statement of one of the driver's, the zero Statement where
+// the driver's version keeps it elsewhere.
+func StatementOf(s *sqlite3.SQLiteStmt) Statement {
 	stmt := reflect.ValueOf(s).Elem().FieldByName("s")
 	if stmt.Kind() != reflect.Pointer || stmt.IsNil() {
+		return Statement{}
+	}
+	return Statement{stmt.UnsafePointer()}
+}
+
+// Scanned is how many rows the runs of a statement since the last time stepped over
+// in scans of whole tables and indexes, SQLite's own count. What an index was searched
+// for is not in it. ok is false for the zero Statement.
+func (s Statement) Scanned() (n int64, ok bool) {
+	if s.ptr == nil {
 		return 0, false
 	}
-	return int64(C.anvil_scanned(stmt.UnsafePointer())), true
+	return int64(C.anvil_scanned(s.ptr)), true
+}
+
+// Prepared is how often SQLite prepared a statement anew: the schema or the statistics
+// changed, or a value was bound that its plan depends on. While it stays, so does the
+// plan. ok is false for the zero Statement.
+func (s Statement) Prepared() (n int64, ok bool) {
+	if s.ptr == nil {
+		return 0, false
+	}
+	return int64(C.anvil_prepared(s.ptr)), true
 }

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package visits
+package native
 
 import (
 	"context"
@@ -22,10 +22,10 @@ func TestDriver(t *testing.T) {
 	if counter == nil {
 		t.Fatal("the driver's handle of a connection was not found; look at the fields of SQLiteConn")
 	}
-	if _, err := c.Exec("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW v AS SELECT * FROM t WHERE "+Term, nil); err != nil {
+	if _, err := c.Exec("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW v AS SELECT * FROM t WHERE "+Visit, nil); err != nil {
 		t.Fatal(err)
 	}
-	st, err := c.Prepare("SELECT a FROM t WHERE " + Term + " AND a > 2")
+	st, err := c.Prepare("SELECT a FROM t WHERE " + Visit + " AND a > 2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestDriver(t *testing.T) {
 	if n := counter.Take(); n != 3 || counter.Take() != 0 {
 		t.Errorf("counted %d rows, want 3 once", n)
 	}
-	if n, ok := Scanned(st.(*sqlite3.SQLiteStmt)); !ok || n != 2 {
+	if n, ok := StatementOf(st.(*sqlite3.SQLiteStmt)).Scanned(); !ok || n != 2 {
 		t.Errorf("scanned %d rows, %v; want 2 steps forward; look at the fields of SQLiteStmt", n, ok)
 	}
 	if _, err := c.Prepare("SELECT * FROM v"); err == nil {
