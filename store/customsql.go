@@ -258,7 +258,7 @@ func (g *target) customAnswer(req *provider.Request, r *customResult) (*provider
 			page.more = true
 			break
 		}
-		page.buf = append(appendFields(append(page.buf, '{'), fields, vals, nil), '}')
+		page.buf = append(appendFields(append(page.buf, '{'), fields, appendCells(nil, vals), nil), '}')
 		page.ends = append(page.ends, len(page.buf))
 	}
 	m := &metaWriter{canon.AppendString([]byte(`{"operation":`), g.table.name)}

@@ -1,6 +1,10 @@
 package store
 
-import "database/sql/driver"
+import (
+	"database/sql/driver"
+
+	"github.com/anvil-sim/anvil/store/internal/native"
+)
 
 // An engine is one connection to SQLite. This is the seam to the driver: what
 // stands behind it is chosen when the program is built.
@@ -22,6 +26,8 @@ type engine interface {
 	Visits() bool
 	// Visited is that count since the last time.
 	Visited() int64
+	// Interrupt ends the statement that is read in blocks with an error.
+	Interrupt()
 	Close() error
 }
 
@@ -34,6 +40,12 @@ type stmt interface {
 	Scanned() (n int64, ok bool)
 	// Prepared changes when its plan may have; ok as for Scanned.
 	Prepared() (n int64, ok bool)
+	// Known tells whether it can be read in blocks.
+	Known() bool
+	// Run, Read and Reset are those of [native.Statement].
+	Run(b *native.Block, args []cell, cols int) (more bool, err error)
+	Read(b *native.Block, cols int) (more bool, err error)
+	Reset()
 }
 
 // A fault is why SQLite refused a write, as far as it is the caller's doing.

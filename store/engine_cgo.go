@@ -26,18 +26,25 @@ func openEngine(dsn string) (engine, error) {
 // A sqliteConn is a connection of the driver as an engine.
 type sqliteConn struct {
 	*sqlite3.SQLiteConn
-	counter *native.Counter // nil where the driver's version allows none
+	own *native.Conn // nil where the driver's version does not tell it
 }
 
 // Visits implements engine.
-func (c sqliteConn) Visits() bool { return c.counter != nil }
+func (c sqliteConn) Visits() bool { return c.own != nil }
 
 // Visited implements engine.
 func (c sqliteConn) Visited() int64 {
-	if c.counter == nil {
+	if c.own == nil {
 		return 0
 	}
-	return c.counter.Take()
+	return c.own.Visits()
+}
+
+// Interrupt implements engine.
+func (c sqliteConn) Interrupt() {
+	if c.own != nil {
+		c.own.Interrupt()
+	}
 }
 
 // Prepare implements engine.
@@ -47,7 +54,11 @@ func (c sqliteConn) Prepare(sql string) (stmt, error) {
 		return nil, err
 	}
 	raw := s.(*sqlite3.SQLiteStmt)
-	return sqliteStmt{raw, native.StatementOf(raw)}, nil
+	own := native.StatementOf(raw)
+	if c.own == nil {
+		own = native.Statement{} // nothing could interrupt it
+	}
+	return sqliteStmt{raw, own}, nil
 }
 
 // Guard implements engine.
@@ -115,14 +126,21 @@ type sqliteStmt struct {
 // faultOf classifies an error of the engine.
 func faultOf(err error) fault {
 	var e sqlite3.Error
-	if !errors.As(err, &e) {
+	var own native.Error
+	msg := ""
+	switch {
+	case errors.As(err, &own):
+		e.Code, e.ExtendedCode, msg = sqlite3.ErrNo(own.Code&0xff), sqlite3.ErrNoExtended(own.Code), own.Text
+	case errors.As(err, &e):
+		msg = e.Error()
+	default:
 		return faultOther
 	}
 	switch e.Code {
 	case sqlite3.ErrMismatch:
 		return faultType
 	case sqlite3.ErrError:
-		switch msg := e.Error(); {
+		switch {
 		case lacking(msg):
 			return faultLack
 		case strings.HasPrefix(msg, "malformed JSON"):

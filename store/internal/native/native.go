@@ -19,6 +19,7 @@ typedef struct sqlite3_value sqlite3_value;
 typedef void (*anvil_step)(sqlite3_context*, int, sqlite3_value**);
 
 extern int sqlite3_create_function_v2(sqlite3*, const char*, int, int, void*, anvil_step, anvil_step, void (*)(sqlite3_context*), void (*)(void*));
+extern void sqlite3_interrupt(sqlite3*);
 extern int sqlite3_stmt_status(sqlite3_stmt*, int, int);
 extern void *sqlite3_user_data(sqlite3_context*);
 extern void sqlite3_result_int(sqlite3_context*, int);
@@ -40,6 +41,8 @@ static int64_t *anvil_install(void *db) {
 	return sqlite3_create_function_v2(db, "anvil_visit", 0, 1 | 0x80000, n, anvil_visit, 0, 0, sqlite3_free) == 0 ? n : 0;
 }
 
+static void anvil_interrupt(void *db) { sqlite3_interrupt(db); }
+
 // SQLITE_STMTSTATUS_FULLSCAN_STEP, set back to nothing.
 static int64_t anvil_scanned(void *stmt) { return sqlite3_stmt_status(stmt, 1, 1); }
 
@@ -48,13 +51,16 @@ static int64_t anvil_prepared(void *stmt) { return sqlite3_stmt_status(stmt, 5, 
 */
 import "C"
 
-// A Counter counts what [Visit] is asked on one connection. It lives as long as the
-// connection does.
-type Counter struct{ n *C.int64_t }
+// A Conn is SQLite's own connection. It is good as long as the driver's is open.
+type Conn struct {
+	db     unsafe.Pointer
+	visits *C.int64_t
+}
 
-// Install adds [Visit] to a connection. It returns nil where that is not possible:
-// the driver keeps the handle to itself, and another version may call it otherwise.
-func Install(c *sqlite3.SQLiteConn) *Counter {
+// Install returns the connection of one of the driver's and adds [Visit] to it. It
+// returns nil where that is not possible: the driver keeps the handle to itself, and
+// another version may call it otherwise.
+func Install(c *sqlite3.SQLiteConn) *Conn {
 	db := reflect.ValueOf(c).Elem().FieldByName("db")
 	if db.Kind() != reflect.Pointer || db.IsNil() {
 		return nil
@@ -63,19 +69,25 @@ func Install(c *sqlite3.SQLiteConn) *Counter {
 	if n == nil {
 		return nil
 	}
-	return &Counter{n}
+	return &Conn{db.UnsafePointer(), n}
 }
 
-// Take returns the count since the last time, and begins again.
-func (c *Counter) Take() int64 {
-	n := *c.n
-	*c.n = 0
+// Visits returns how often [Visit] was asked since the last time, and begins again.
+func (c *Conn) Visits() int64 {
+	n := *c.visits
+	*c.visits = 0
 	return int64(n)
 }
+
+// Interrupt ends the statements that are running with an error. Any goroutine may call it.
+func (c *Conn) Interrupt() { C.anvil_interrupt(c.db) }
 
 // A Statement is SQLite's own prepared statement. It is good as long as the driver's
 // is open. The zero Statement knows nothing.
 type Statement struct{ ptr unsafe.Pointer }
+
+// Known tells whether a statement is not the zero one.
+func (s Statement) Known() bool { return s.ptr != nil }
 
 // StatementOf returns the statement of one of the driver's, the zero Statement where
 // the driver's version keeps it elsewhere.

@@ -18,8 +18,8 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := raw.(*sqlite3.SQLiteConn)
-	counter := Install(c)
-	if counter == nil {
+	own := Install(c)
+	if own == nil {
 		t.Fatal("the driver's handle of a connection was not found; look at the fields of SQLiteConn")
 	}
 	if _, err := c.Exec("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW v AS SELECT * FROM t WHERE "+Visit, nil); err != nil {
@@ -39,7 +39,7 @@ func TestDriver(t *testing.T) {
 	if err := rows.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := counter.Take(); n != 3 || counter.Take() != 0 {
+	if n := own.Visits(); n != 3 || own.Visits() != 0 {
 		t.Errorf("counted %d rows, want 3 once", n)
 	}
 	if n, ok := StatementOf(st.(*sqlite3.SQLiteStmt)).Scanned(); !ok || n != 2 {
