@@ -55,6 +55,7 @@ type Error struct {
 	Text string
 }
 
+// Error implements error: SQLite's own words.
 func (e Error) Error() string { return e.Text }
 
 // A Block is rows of a statement that were read at once. The zero Block is empty.
