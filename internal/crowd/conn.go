@@ -13,6 +13,8 @@ type Conn struct {
 	net.Conn
 	crowd *Listener
 	idle  atomic.Int64 // the move since which no request is under way, 0: one is
+	asked atomic.Bool  // it was busy once
+	born  int64        // how often others had waited when it came
 	stuck *time.Timer
 
 	awaits bool    // Await runs; of the crowd's lock
@@ -21,7 +23,10 @@ type Conn struct {
 }
 
 // Busy says that a request is under way.
-func (c *Conn) Busy() { c.idle.Store(0) }
+func (c *Conn) Busy() {
+	c.idle.Store(0)
+	c.asked.Store(true)
+}
 
 // Idle says that none is.
 func (c *Conn) Idle() { c.idle.Store(c.crowd.moves.Add(1)) }

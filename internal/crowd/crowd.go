@@ -21,8 +21,8 @@ type Options struct {
 	// Most is how many connections may be open, beside one that was accepted and
 	// waits; 0 is any number.
 	Most int
-	// Say is told, in a sentence, that connections begin to make room or to wait: once,
-	// until there were no more than half as many. It must not block. Nil: nobody is told.
+	// Say is told, in a sentence, that connections begin to make room or to wait: once
+	// for the bound, and once for want of files. It must not block. Nil: nobody is told.
 	Say func(text string)
 	// Left is called, in a goroutine of its own, when of many connections (64 at
 	// least) no more than a quarter are left, or do not [Conn.Await]. Nil: nobody is.
@@ -38,6 +38,9 @@ const (
 	share = 16
 	// stuckTimeout is how long a client may take nothing of what is written.
 	stuckTimeout = 5 * time.Minute
+	// patience is how often a new connection must have waited for room until one makes
+	// some that has not asked for anything since it was opened.
+	patience = 10
 	// many is how many connections are a crowd, for Options.Left.
 	many = 64
 )
@@ -49,6 +52,9 @@ type Listener struct {
 	opts Options
 
 	moves   atomic.Int64 // orders the moments at which connections became idle
+	waits   atomic.Int64 // how often a new one has waited for roomWait
+	want    sync.Once    // that there are no files was said
+	bound   sync.Once    // that there are too many was said
 	pressed atomic.Bool  // a connection waits for room
 	done    chan struct{}
 	freed   chan struct{} // gets something when a connection ended while another waited
@@ -103,7 +109,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	defer l.pressed.Store(false)
 	conn, err := l.Listener.Accept()
 	for err != nil && isWant(err) {
-		l.say(fmt.Sprintf("no new connection can be opened (%v): those that are idle for longest make room, and new ones wait", cause(err)))
+		l.say(&l.want, "no new connection can be opened (%v): from now on those that are idle for longest make room, and new ones wait", cause(err))
 		if !l.await() {
 			return nil, net.ErrClosed
 		}
@@ -113,7 +119,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	for l.full() {
-		l.say(fmt.Sprintf("as many connections are open as may be, %d: those that are idle for longest make room, and new ones wait", l.opts.Most))
+		l.say(&l.bound, "%d connections are open, as many as may be: from now on those that are idle for longest make room, and new ones wait", l.opts.Most)
 		if !l.await() {
 			_ = conn.Close()
 			return nil, net.ErrClosed
@@ -138,18 +144,14 @@ func cause(err error) error {
 	return err
 }
 
-// say tells of a crowd once, until there is room again.
-func (l *Listener) say(text string) {
+// say notes that a connection waits, and tells so once.
+func (l *Listener) say(first *sync.Once, format string, arg any) {
 	l.pressed.Store(true)
-	l.mu.Lock()
-	first := l.told == 0
-	if first {
-		l.told = len(l.members) + 1
-	}
-	l.mu.Unlock()
-	if first && l.opts.Say != nil {
-		l.opts.Say(text)
-	}
+	first.Do(func() {
+		if l.opts.Say != nil {
+			l.opts.Say(fmt.Sprintf(format, arg))
+		}
+	})
 }
 
 // await waits until a connection ends, or a little, and then makes room; false when
@@ -160,6 +162,7 @@ func (l *Listener) await() bool {
 	defer t.Stop()
 	select {
 	case <-t.C:
+		l.waits.Add(1)
 		l.makeRoom(before)
 		return true
 	case <-l.freed:
@@ -176,7 +179,8 @@ func (l *Listener) full() bool {
 }
 
 // makeRoom closes the connections that are idle for longest, of those that were
-// idle before a move and have said nothing that was not read.
+// idle before a move and have said nothing that was not read. A client that has just
+// connected is about to ask, and gets more time.
 func (l *Listener) makeRoom(before int64) {
 	type idler struct {
 		conn  *Conn
@@ -185,7 +189,7 @@ func (l *Listener) makeRoom(before int64) {
 	var idle []idler
 	l.mu.Lock()
 	for m := range l.members {
-		if since := m.idle.Load(); since > 0 && since <= before {
+		if since := m.idle.Load(); since > 0 && since <= before && (m.asked.Load() || l.waits.Load()-m.born >= patience) {
 			idle = append(idle, idler{m, since})
 		}
 	}
@@ -204,7 +208,7 @@ func (l *Listener) makeRoom(before int64) {
 }
 
 func (l *Listener) enter(conn net.Conn) *Conn {
-	m := &Conn{Conn: conn, crowd: l}
+	m := &Conn{Conn: conn, crowd: l, born: l.waits.Load()}
 	m.stuck = time.AfterFunc(stuckTimeout, m.giveUp)
 	m.stuck.Stop()
 	m.idle.Store(l.moves.Add(1))
@@ -245,9 +249,6 @@ func (l *Listener) leave(m *Conn) {
 	delete(l.members, m)
 	if m.awaits {
 		l.waiting--
-	}
-	if len(l.members) < l.told/2 {
-		l.told = 0
 	}
 	l.count()
 	if l.pressed.Load() {
