@@ -159,7 +159,7 @@ func (o *recordOptions) run(ctx context.Context, command []string) error {
 		return err
 	}
 	proxyOpts := recorder.ProxyOptions{Target: target, Timeout: time.Duration(o.timeoutMS) * time.Millisecond, Via: http.ProxyFromEnvironment, RewriteBodies: o.rewrite,
-		MaxConns: maxConns(openFiles()) / 2, ErrorLog: connLog(o.streams)}
+		MaxConns: maxConns(freeFiles() / 2), ErrorLog: connLog(o.streams)}
 	if proxyOpts.TLS, err = o.trust(); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (o *replayOptions) run(ctx context.Context, paths, command []string) error 
 	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	server, err := replayer.Listen(ctx, addr, player, &replayer.ServerOptions{
-		Timing: o.timing, MaxConns: maxConns(openFiles()), ErrorLog: connLog(o.streams),
+		Timing: o.timing, MaxConns: maxConns(freeFiles()), ErrorLog: connLog(o.streams),
 	})
 	if err != nil {
 		return cli.WithHint(err, "--port 0 picks a free port")

@@ -34,8 +34,9 @@ const (
 	// one must be idle before it makes some, and the time between two attempts to
 	// accept while there are no files.
 	roomWait = 50 * time.Millisecond
-	// share is which part of a full crowd makes room at once, for connections to come.
-	share = 16
+	// share is which part of a full crowd makes room at once, at least a few, for
+	// connections to come.
+	share, few = 16, 4
 	// stuckTimeout is how long a client may take nothing of what is written.
 	stuckTimeout = 5 * time.Minute
 	// patience is how often a new connection must have waited for room until one makes
@@ -193,7 +194,7 @@ func (l *Listener) makeRoom(before int64) {
 			idle = append(idle, idler{m, since})
 		}
 	}
-	most := max(len(l.members)/share, 1)
+	most := max(len(l.members)/share, few)
 	l.mu.Unlock()
 	slices.SortFunc(idle, func(a, b idler) int { return cmp.Compare(a.since, b.since) })
 	for _, m := range idle {
