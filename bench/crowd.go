@@ -124,6 +124,7 @@ func (c *crowd) round(ctx context.Context, server *soaked) error {
 	if err != nil {
 		return fmt.Errorf("after %d idle connections: %w", len(idle), err)
 	}
+	wait(ctx, 2*time.Second) // until they count as silent
 	full, crowded, err := server.size(ctx)
 	if err != nil {
 		return err

@@ -21,6 +21,9 @@ type headConn struct {
 	head []byte
 }
 
+// NetConn is the connection below, as of a tls.Conn.
+func (c *headConn) NetConn() net.Conn { return c.Conn }
+
 // Read implements net.Conn.
 func (c *headConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)

@@ -1,11 +1,13 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -15,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anvil-sim/anvil/internal/crowd"
 	"github.com/anvil-sim/anvil/recorder/vcr"
 )
 
@@ -41,6 +44,12 @@ type ProxyOptions struct {
 	// the client, whose answer then comes without content coding. Without it such
 	// bodies pass unchanged and are counted in Proxy.Links.
 	RewriteBodies bool
+	// MaxConns is how many connections of clients may be open; 0 is any number. Each
+	// may want another one to the target. Idle ones make room for new ones, those that
+	// are idle for longest first; where none is idle, new ones wait.
+	MaxConns int
+	// ErrorLog gets what goes wrong with connections; nil is the standard logger.
+	ErrorLog *log.Logger
 }
 
 // A Proxy forwards requests to a target and records the exchanges. The client's
@@ -82,9 +91,16 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	srv := &http.Server{Handler: p, ConnContext: withConn, Protocols: &protocols, ReadHeaderTimeout: time.Minute}
+	bounded := crowd.Listen(l, &crowd.Options{
+		Most: p.opts.MaxConns,
+		Say:  func(text string) { cmp.Or(p.opts.ErrorLog, log.Default()).Print(text) },
+	})
+	srv := &http.Server{
+		Handler: bounded.Rotate(p), ConnContext: withConn, ConnState: crowd.NoteState, Protocols: &protocols,
+		ReadHeaderTimeout: time.Minute, ErrorLog: p.opts.ErrorLog,
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(headListener{l}) }()
+	go func() { ended <- srv.Serve(headListener{bounded}) }()
 	defer p.close()
 	select {
 	case err := <-ended:

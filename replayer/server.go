@@ -2,10 +2,12 @@ package replayer
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"math"
 	"net"
@@ -15,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anvil-sim/anvil/internal/crowd"
 	"github.com/anvil-sim/anvil/replayer/tape"
 )
 
@@ -25,6 +28,12 @@ type ServerOptions struct {
 	// MaxBody is the longest request body in bytes; a longer one is a 413. 0 is
 	// 1 GiB.
 	MaxBody int64
+	// MaxConns is how many connections may be open; 0 is any number. Idle ones make
+	// room for new ones, those that are idle for longest first; where none is idle,
+	// new ones wait.
+	MaxConns int
+	// ErrorLog is told when connections begin to make room; nil is the standard logger.
+	ErrorLog *log.Logger
 }
 
 // A Server plays a recording over HTTP/1.1: status and reason, header fields in
@@ -38,7 +47,8 @@ type ServerOptions struct {
 type Server struct {
 	player   *Player
 	opts     ServerOptions
-	listener net.Listener
+	listener *crowd.Listener
+	writers  sync.Pool // of *bufio.Writer, which idle connections do without
 
 	mu    sync.Mutex
 	conns map[*serverConn]bool // true while a request is being answered
@@ -58,10 +68,14 @@ func Listen(ctx context.Context, addr string, p *Player, o *ServerOptions) (*Ser
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}
-	s := &Server{player: p, listener: l, conns: map[*serverConn]bool{}}
+	s := &Server{player: p, conns: map[*serverConn]bool{}}
 	if o != nil {
 		s.opts = *o
 	}
+	s.listener = crowd.Listen(l, &crowd.Options{
+		Most: s.opts.MaxConns,
+		Say:  func(text string) { cmp.Or(s.opts.ErrorLog, log.Default()).Print(text) },
+	})
 	if s.opts.MaxBody == 0 {
 		s.opts.MaxBody = defaultMaxBody
 	}
@@ -112,7 +126,7 @@ func (s *Server) open(c net.Conn) *serverConn {
 		return nil
 	}
 	sc := &serverConn{server: s, conn: c, limit: &io.LimitedReader{R: c}}
-	sc.in, sc.out = bufio.NewReader(sc.limit), bufio.NewWriterSize(c, 32<<10)
+	sc.in = bufio.NewReader(sc.limit)
 	s.conns[sc] = false
 	return sc
 }
@@ -126,6 +140,11 @@ func (s *Server) forget(sc *serverConn) {
 
 // busy notes whether a connection answers a request; false tells it to end.
 func (s *Server) busy(sc *serverConn, busy bool) bool {
+	if member := crowd.Of(sc.conn); busy {
+		member.Busy()
+	} else {
+		member.Idle()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[sc] = busy
@@ -163,7 +182,23 @@ type serverConn struct {
 	conn   net.Conn
 	limit  *io.LimitedReader
 	in     *bufio.Reader
-	out    *bufio.Writer
+	out    *bufio.Writer // while something is answered
+}
+
+// begin gets a writer, and end sends what it holds and gives it back.
+func (c *serverConn) begin() {
+	if c.out, _ = c.server.writers.Get().(*bufio.Writer); c.out == nil {
+		c.out = bufio.NewWriterSize(nil, 32<<10)
+	}
+	c.out.Reset(c.conn)
+}
+
+func (c *serverConn) end() error {
+	err := c.out.Flush()
+	c.out.Reset(nil)
+	c.server.writers.Put(c.out)
+	c.out = nil
+	return err
 }
 
 // run answers the requests of a connection one after the other.
@@ -179,8 +214,9 @@ func (c *serverConn) run(ctx context.Context) {
 		if !c.server.busy(c, true) {
 			return
 		}
+		c.begin()
 		keep := c.answer(ctx, req)
-		if err := c.out.Flush(); err != nil || !keep || !c.server.busy(c, false) {
+		if err := c.end(); err != nil || !keep || !c.server.busy(c, false) {
 			return
 		}
 	}
@@ -195,8 +231,9 @@ func (c *serverConn) refuse(err error) {
 	if errors.As(err, &ne) {
 		return
 	}
+	c.begin()
 	c.plain(http.StatusBadRequest, "", "bad_request", "the request cannot be read: "+err.Error(), nil, true)
-	_ = c.out.Flush()
+	_ = c.end()
 }
 
 // answer answers one request; false ends the connection.
@@ -215,7 +252,7 @@ func (c *serverConn) answer(ctx context.Context, req *http.Request) (keep bool) 
 		c.plain(http.StatusRequestEntityTooLarge, "", "too_large", fmt.Sprintf("the body is longer than %d bytes", c.server.opts.MaxBody), nil, true)
 		return false
 	}
-	keep = req.ProtoAtLeast(1, 1) && !req.Close
+	keep = req.ProtoAtLeast(1, 1) && !req.Close && !c.server.listener.Pressed()
 	it, err := c.server.player.Answer(&tape.Request{Method: req.Method, URL: req.RequestURI, Header: fromHTTP(req.Header), Body: body})
 	var miss *Miss
 	if errors.As(err, &miss) {
@@ -249,7 +286,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // abort ends a connection so that the client sees a failure and no end of file.
 func (c *serverConn) abort() {
-	if t, ok := c.conn.(*net.TCPConn); ok {
+	if t, ok := crowd.Of(c.conn).NetConn().(*net.TCPConn); ok {
 		_ = t.SetLinger(0)
 	}
 	_ = c.conn.Close()

@@ -2,5 +2,5 @@
 
 package main
 
-// openFiles is 0: the system tells no limit.
-func openFiles() int { return 0 }
+// freeFiles is 0: the system tells no limit.
+func freeFiles() int { return 0 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/crowd"
 )
 
 // servePprof answers net/http/pprof on an address of its own until stop is
@@ -35,11 +36,12 @@ func (o *serveOptions) servePprof() (stop func(), err error) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: connLog(o.streams), ConnState: crowd.NoteState}
+	bounded := crowd.Listen(listener, &crowd.Options{Most: 16, Say: func(text string) { o.say("--pprof: %s", text) }})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(listener) // ends with Close
+		_ = server.Serve(bounded) // ends with Close
 	}()
 	o.say("profiles at http://%s/debug/pprof/", listener.Addr())
 	return func() {

@@ -45,7 +45,13 @@ type process struct {
 // serve starts anvil-sim serve and waits for its URL.
 func serve(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command("anvil-sim", append([]string{"serve"}, args...)...), exited: make(chan error, 1)}
+	return start(t, exec.Command("anvil-sim", append([]string{"serve"}, args...)...))
+}
+
+// start starts a command whose first line is its URL, and waits for it.
+func start(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, exited: make(chan error, 1)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stderr = &p.stderr

@@ -158,7 +158,8 @@ func (o *recordOptions) run(ctx context.Context, command []string) error {
 	if opts.Rules, opts.Contract, err = loadRules(o.rules, o.contract, "--contract"); err != nil {
 		return err
 	}
-	proxyOpts := recorder.ProxyOptions{Target: target, Timeout: time.Duration(o.timeoutMS) * time.Millisecond, Via: http.ProxyFromEnvironment, RewriteBodies: o.rewrite}
+	proxyOpts := recorder.ProxyOptions{Target: target, Timeout: time.Duration(o.timeoutMS) * time.Millisecond, Via: http.ProxyFromEnvironment, RewriteBodies: o.rewrite,
+		MaxConns: maxConns(freeFiles() / 2), ErrorLog: connLog(o.streams)}
 	if proxyOpts.TLS, err = o.trust(); err != nil {
 		return err
 	}

@@ -87,7 +87,9 @@ func (o *replayOptions) run(ctx context.Context, paths, command []string) error 
 		return err
 	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
-	server, err := replayer.Listen(ctx, addr, player, &replayer.ServerOptions{Timing: o.timing})
+	server, err := replayer.Listen(ctx, addr, player, &replayer.ServerOptions{
+		Timing: o.timing, MaxConns: maxConns(freeFiles()), ErrorLog: connLog(o.streams),
+	})
 	if err != nil {
 		return cli.WithHint(err, "--port 0 picks a free port")
 	}

@@ -291,7 +291,8 @@ func (o *serveOptions) listen(ctx context.Context, st *state, calls *surface.Han
 	}
 	addr := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	server, err := surface.Listen(ctx, addr, handler, &surface.ServerOptions{
-		ErrorLog: log.New(o.streams.Err, "anvil-sim: ", 0), TLS: config, MaxConns: maxConns(openFiles()),
+		ErrorLog: connLog(o.streams), TLS: config,
+		MaxConns: maxConns(freeFiles()), CrowdLeft: newMemoryKeeper().left,
 	})
 	if err != nil {
 		return nil, cli.WithHint(fmt.Errorf("cannot listen on %s: %w", addr, err), "--port 0 picks a free port")
@@ -302,9 +303,19 @@ func (o *serveOptions) listen(ctx context.Context, st *state, calls *surface.Han
 	return server, nil
 }
 
-// maxConns is how many connections a server may have that may open a number of
-// files, 0 for one that is not known: the state and the trace want some too.
-func maxConns(files int) int { return files / 4 * 3 }
+// connLog prints what goes wrong with connections.
+func connLog(s cli.Streams) *log.Logger { return log.New(s.Err, "anvil-sim: ", 0) }
+
+// maxConns is how many connections a server may have that may open so many more
+// files, 0 for a number that is not known: copies of tenants, a provider and the
+// trace want some too.
+func maxConns(files int) int {
+	if files == 0 {
+		return 0
+	}
+	const some = 256 // enough for a state with a score of tenants
+	return max(files-min(files/2, max(files/4, some)), 1)
+}
 
 // report prints what went wrong beside a call or after the last one.
 func (o *serveOptions) report(err error) {

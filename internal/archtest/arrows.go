@@ -7,7 +7,7 @@ import (
 )
 
 // leaves are the packages that everything may stand on.
-const leaves = "internal/canon internal/media internal/ndjson internal/near internal/parallel internal/pattern internal/plural internal/secretname"
+const leaves = "internal/canon internal/crowd internal/media internal/ndjson internal/near internal/parallel internal/pattern internal/plural internal/secretname"
 
 // An arrow says what a package may import from this module.
 type arrow struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,7 +26,8 @@ import (
 // to end the request's context when the client goes. Calls outlive their clients
 // (see callContext), and the watching costs each call a goroutine that is woken, a
 // read and two deadlines. So that read gets nothing, and no error, at once. Control
-// requests are watched: a reset whose client has gone is not begun.
+// requests are watched: a reset whose client has gone is not begun. So are, by
+// watch, the clients of answers that are slow on purpose.
 //
 // For each request net/http sets up to six deadlines of reading, most of which are
 // replaced before anything is read. The connection gets the one that counts.
@@ -49,8 +51,10 @@ func follow(c net.Conn, state http.ConnState) {
 		return
 	}
 	switch state {
-	case http.StateNew, http.StateIdle:
-		tc.begin()
+	case http.StateNew:
+		tc.begin(headerTimeout)
+	case http.StateIdle:
+		tc.begin(idleTimeout)
 	case http.StateActive:
 		tc.answer()
 	}
@@ -76,21 +80,11 @@ func overTLS(r *http.Request) bool {
 	return ok && c.tls
 }
 
-type targetListener struct{ net.Listener }
-
-// Accept implements net.Listener.
-func (l *targetListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &targetConn{Conn: c, fresh: true}, nil
-}
-
 type targetConn struct {
 	net.Conn
 
-	tls bool // Conn is a TLS connection, which net/http does not see
+	tls  bool      // Conn is a TLS connection, which net/http does not see
+	home *listener // nil: the connection is never parked
 
 	mu       sync.Mutex
 	fresh    bool   // a request begins with the next byte from the network
@@ -104,7 +98,12 @@ type targetConn struct {
 	reading  bool      // a read is under way
 	deadline time.Time // of reading, as it was asked for
 	applied  time.Time // as the connection has it
+	parking  parking
+	closed   bool
 }
+
+// NetConn is the connection below, as of a tls.Conn.
+func (c *targetConn) NetConn() net.Conn { return c.Conn }
 
 // SetReadDeadline implements net.Conn. Unless a read is under way, the deadline is
 // kept for the next one.
@@ -115,7 +114,7 @@ func (c *targetConn) SetReadDeadline(t time.Time) error {
 	if !c.reading {
 		return nil
 	}
-	return c.applyDeadline()
+	return c.applyDeadline(t)
 }
 
 // SetDeadline implements net.Conn.
@@ -123,18 +122,25 @@ func (c *targetConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.Conn.SetWriteDeadline(t))
 }
 
-func (c *targetConn) applyDeadline() error {
-	if c.deadline.Equal(c.applied) {
+func (c *targetConn) applyDeadline(t time.Time) error {
+	if t.Equal(c.applied) {
 		return nil
 	}
-	c.applied = c.deadline
-	return c.Conn.SetReadDeadline(c.deadline)
+	c.applied = t
+	return c.Conn.SetReadDeadline(t)
 }
 
-// receive reads from the network.
-func (c *targetConn) receive(p []byte) (int, error) {
+// receive reads from the network. Where the connection may be parked it does not
+// wait for long, and then has net/http see its end. No clock is looked at: when
+// the silence began, net/http's deadline tells.
+func (c *targetConn) receive(p []byte, park bool) (int, error) {
 	c.mu.Lock()
-	err := c.applyDeadline()
+	deadline := c.deadline
+	until := deadline
+	if park {
+		until = deadline.Add(parkAfter - c.parking.wait)
+	}
+	err := c.applyDeadline(until)
 	c.reading = err == nil
 	c.mu.Unlock()
 	if err != nil {
@@ -142,16 +148,22 @@ func (c *targetConn) receive(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.reading = false
-	c.mu.Unlock()
+	if park && n == 0 && isTimeout(err) && c.deadline.Equal(deadline) {
+		c.parking.begun = true
+		err = io.EOF
+	}
 	return n, err
 }
 
-// begin marks that the next byte from the network begins a request.
-func (c *targetConn) begin() {
+// begin marks that the next byte from the network begins a request, for which
+// net/http waits so long.
+func (c *targetConn) begin(wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unwatch = false
+	c.parking.wait = wait
 	if len(c.held) == 0 {
 		c.fresh = true
 	}
@@ -186,12 +198,12 @@ func (c *targetConn) Read(p []byte) (int, error) {
 		c.mu.Unlock()
 		return n, nil
 	}
-	fresh := c.fresh
+	fresh, park := c.fresh, c.mayPark(p)
 	c.mu.Unlock()
 	if !fresh {
-		return c.receive(p)
+		return c.receive(p, false)
 	}
-	return c.readLine(p)
+	return c.readLine(p, park)
 }
 
 // give hands on what is held and checked.
@@ -209,13 +221,14 @@ func (c *targetConn) give(p []byte) (int, bool) {
 // readLine reads until the request line is whole, checks it, and gives it on.
 // An error (a deadline that net/http sets to stop its watching, too) keeps what
 // is held for the next Read.
-func (c *targetConn) readLine(p []byte) (int, error) {
+func (c *targetConn) readLine(p []byte, park bool) (int, error) {
 	buf := p
 	if len(buf) < 512 {
 		buf = make([]byte, 4096)
 	}
 	for {
-		n, err := c.receive(buf)
+		n, err := c.receive(buf, park)
+		park = false
 		c.mu.Lock()
 		if len(c.held) == 0 && n > 0 && len(buf) == len(p) && lineIsFine(buf[:n]) {
 			c.fresh, c.control = false, asksControl(buf[:n])
@@ -292,4 +305,36 @@ func (c *targetConn) mend(end int) {
 	c.original, c.replaced = string(c.held[from:to]), true
 	rest := append([]byte(placeholder), c.held[to:]...)
 	c.held = append(c.held[:from:from], rest...)
+}
+
+// watch closes gone when the client goes, until stop is called, of a connection
+// whose request is being answered. What the client sends meanwhile is kept.
+func (c *targetConn) watch() (gone chan struct{}, stop func()) {
+	gone, done := make(chan struct{}), make(chan struct{})
+	c.mu.Lock()
+	ahead := len(c.held) > 0 // and it is not read over
+	c.mu.Unlock()
+	if ahead {
+		return gone, func() {}
+	}
+	go func() {
+		defer close(done)
+		b := make([]byte, 1)
+		n, err := c.receive(b, false)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if n > 0 {
+			c.held, c.ready = b, true
+		} else if err != nil && !isTimeout(err) {
+			close(gone)
+		}
+	}()
+	return gone, func() {
+		c.mu.Lock()
+		deadline := c.deadline
+		c.mu.Unlock()
+		_ = c.SetReadDeadline(time.Unix(1, 0)) // ends the read
+		<-done
+		_ = c.SetReadDeadline(deadline)
+	}
 }

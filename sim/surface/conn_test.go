@@ -62,7 +62,7 @@ func servePipe(t *testing.T, h http.HandlerFunc) (net.Conn, *watchedConn) {
 	l.conns <- watched
 	server := &http.Server{Handler: h, ConnState: follow, ConnContext: withConn, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(&targetListener{l}) }()
+	go func() { done <- server.Serve(targetListener{l}) }()
 	t.Cleanup(func() {
 		client.Close()
 		server.Close()
@@ -176,4 +176,15 @@ func TestReadDeadline(t *testing.T) {
 	if n, err := c.Read(make([]byte, 10)); n != 3 || err != nil {
 		t.Errorf("a read without a deadline: %d bytes, %v; want 3", n, err)
 	}
+}
+
+// A targetListener makes targetConns that are never parked.
+type targetListener struct{ net.Listener }
+
+func (l targetListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &targetConn{Conn: c, fresh: true}, nil
 }

@@ -194,7 +194,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 		return echo(req)
 	}
 	r, h := handle(t, contract, nil, p)
-	r.listen(t, h, &surface.ServerOptions{MaxConns: most})
+	r.listen(t, h, &surface.ServerOptions{MaxConns: most, ErrorLog: log.New(io.Discard, "", 0)})
 	conns := make([]net.Conn, 3*most)
 	for i := range conns {
 		conns[i] = r.send(t, getCall)

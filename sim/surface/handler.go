@@ -199,7 +199,7 @@ func (h *Handler) call(ctx context.Context, shown *inbound, c *sim.Call, shape f
 	// that the trace has the call before its replay.
 	defer out.Release()
 	if out.Slow && h.opts.Slow > 0 {
-		wait(ctx, h.opts.Slow)
+		linger(ctx, h.opts.Slow)
 	}
 	resp := shape(out)
 	h.record(shown, out, resp)
@@ -229,11 +229,19 @@ func originOf(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-func wait(ctx context.Context, d time.Duration) {
+// linger waits, for no longer than the client of a call stays.
+func linger(ctx context.Context, d time.Duration) {
+	var gone chan struct{} // of HTTP/2, whose clients net/http watches
+	if c, ok := ctx.Value(connKey{}).(*targetConn); ok {
+		var stop func()
+		gone, stop = c.watch()
+		defer stop()
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+	case <-gone:
 	case <-ctx.Done():
 	}
 }

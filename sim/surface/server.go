@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/anvil-sim/anvil/internal/crowd"
 )
 
 // Limits of a connection. A simulator's clients are tests: generous, but a
@@ -49,8 +51,19 @@ type ServerOptions struct {
 	ErrorLog *log.Logger // of connections; nil: the standard logger
 	TLS      *tls.Config // serve HTTPS, HTTP/2 too; nil: plain HTTP
 	// MaxConns is how many connections may be open; 0 is any number. Idle ones make
-	// room for new ones, those that are idle for longest first.
+	// room for new ones, those that are idle for longest first. Where one waits for
+	// room, connections end with their next answer.
 	MaxConns int
+	// CrowdLeft is called, in a goroutine of its own, when of many connections (64 at
+	// least) no more than a quarter are left, or have asked in the last half second.
+	// Nil: nobody is told.
+	CrowdLeft func()
+}
+
+// noteState tells a connection and its crowd where net/http is with it.
+func noteState(c net.Conn, state http.ConnState) {
+	follow(c, state)
+	crowd.NoteState(c, state)
 }
 
 // Listen binds addr ("127.0.0.1:0" picks a free port). The server answers once
@@ -64,23 +77,21 @@ func Listen(ctx context.Context, addr string, h http.Handler, opts *ServerOption
 	if err != nil {
 		return nil, err
 	}
-	l = newCrowd(l, opts.MaxConns, func() {
-		cmp.Or(opts.ErrorLog, log.Default()).Print("too many connections are open; from now on those that are idle for longest make room")
+	bounded := crowd.Listen(l, &crowd.Options{
+		Most: opts.MaxConns, Left: opts.CrowdLeft,
+		Say: func(text string) { cmp.Or(opts.ErrorLog, log.Default()).Print(text) },
 	})
 	config := opts.TLS
-	if config == nil {
-		l = &targetListener{l}
-	} else {
+	if config != nil {
 		config = withProtocols(config)
-		l = newTLSListener(ctx, l, config.Clone())
 	}
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx))
 	return &Server{
 		stop:     stop,
-		listener: l,
+		listener: newListener(ctx, bounded, config.Clone()),
 		tls:      opts.TLS != nil,
 		http: &http.Server{
-			Handler: h, ErrorLog: opts.ErrorLog, TLSConfig: config,
+			Handler: bounded.Rotate(h), ErrorLog: opts.ErrorLog, TLSConfig: config,
 			ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 			ConnState: noteState, ConnContext: withConn,
 			BaseContext: func(net.Listener) context.Context { return context.WithValue(calls, callsKey{}, calls) },

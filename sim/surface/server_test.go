@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -313,19 +314,88 @@ func TestPanickingProviderIsNotSilent(t *testing.T) {
 	}
 }
 
+// The delay of the fault "slow" ends with its client.
 func TestSlowFaultEndsWithItsClient(t *testing.T) {
-	r := start(t, echo, &surface.Options{Slow: time.Hour}, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", r.url+"/u/7", nil)
-	if err != nil {
+	plain, plainEnded := startSlow(t, false)
+	secure, secureEnded := startSlow(t, true)
+	for name, tc := range map[string]struct {
+		r     *running
+		ended chan struct{}
+		dial  func(r *running) (net.Conn, error)
+	}{
+		"plain": {plain, plainEnded, func(r *running) (net.Conn, error) { return net.Dial("tcp", strings.TrimPrefix(r.url, "http://")) }},
+		"TLS": {secure, secureEnded, func(r *running) (net.Conn, error) {
+			return tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{InsecureSkipVerify: true})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, request := range []string{
+				"GET /u/7 HTTP/1.1\r\nHost: x\r\nX-Anvil-Fault: slow\r\n\r\n",
+				"PUT /u/7 HTTP/1.1\r\nHost: x\r\nX-Anvil-Fault: slow\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n1",
+			} {
+				client, err := tc.dial(tc.r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.WriteString(client, request); err != nil {
+					t.Fatal(err)
+				}
+				<-tc.ended // began
+				client.Close()
+				select {
+				case <-tc.ended:
+				case <-time.After(patience):
+					t.Fatalf("%q: the call goes on without its client", request)
+				}
+			}
+		})
+	}
+}
+
+// startSlow serves with a delay of an hour; ended gets something when a call begins
+// to be delayed and when it ends.
+func startSlow(t *testing.T, secure bool) (r *running, ended chan struct{}) {
+	t.Helper()
+	ended = make(chan struct{}, 2)
+	r, h := handle(t, contract, &surface.Options{Slow: time.Hour}, func(req *provider.Request) (*provider.Response, error) {
+		ended <- struct{}{}
+		return echo(req)
+	})
+	opts := &surface.ServerOptions{}
+	if secure {
+		authority := httptest.NewTLSServer(nil)
+		t.Cleanup(authority.Close)
+		opts.TLS = &tls.Config{Certificates: authority.TLS.Certificates}
+	}
+	r.listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		ended <- struct{}{}
+	}), opts)
+	return r, ended
+}
+
+// What a client sends while its answer is slow is answered next.
+func TestPipelineBehindSlowFault(t *testing.T) {
+	asked := make(chan struct{}, 2)
+	r := start(t, func(req *provider.Request) (*provider.Response, error) {
+		asked <- struct{}{}
+		return echo(req)
+	}, &surface.Options{Slow: 100 * time.Millisecond}, nil)
+	conn := r.send(t, "GET /u/1 HTTP/1.1\r\nHost: x\r\nX-Anvil-Fault: slow\r\n\r\n")
+	<-asked
+	if _, err := io.WriteString(conn, "GET /u/2 HTTP/1.1\r\nHost: x\r\n\r\nGET /u/3 HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("X-Anvil-Fault", "slow")
-	done := make(chan error, 1)
-	go func() { _, err := http.DefaultClient.Do(req); done <- err }()
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want the client's own cancellation", err)
+	in := bufio.NewReader(conn)
+	for _, id := range []string{"1", "2", "3"} {
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if want := `{"id":"` + id + `","body":null}`; err != nil || string(body) != want {
+			t.Errorf("got %s, %v; want %s", body, err, want)
+		}
 	}
 }
 
