@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -83,13 +81,8 @@ func load(ctx context.Context, target string, body []byte, conns int, length tim
 		}
 		defer hold()
 	}
-	errs := make([]error, conns)
 	began := time.Now()
-	var all sync.WaitGroup
-	for i, c := range clients {
-		all.Go(func() { errs[i] = c.ask(ctx, began.Add(length)) })
-	}
-	all.Wait()
+	err = askAll(ctx, clients, began.Add(length))
 	r := result{Seconds: time.Since(began).Seconds()}
 	var times []time.Duration
 	for _, c := range clients {
@@ -99,7 +92,7 @@ func load(ctx context.Context, target string, body []byte, conns int, length tim
 	r.Requests = len(times)
 	slices.Sort(times)
 	r.P50, r.P99 = percentile(times, 0.50), percentile(times, 0.99)
-	return r, errors.Join(errs...)
+	return r, err
 }
 
 // hold asks for a path on a connection of its own, over and over, so that one of
@@ -110,7 +103,7 @@ func hold(ctx context.Context, host, path string) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{conn: conn, in: bufio.NewReader(conn), request: []byte("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n")}
+	c := newClient(conn, []byte("GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\n\r\n"))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -135,9 +128,15 @@ func percentile(times []time.Duration, p float64) float64 {
 type client struct {
 	conn    net.Conn
 	in      *bufio.Reader
+	out     io.Writer
 	request []byte
+	last    time.Time // the last answer
 	times   []time.Duration
 	failed  int
+}
+
+func newClient(conn net.Conn, request []byte) *client {
+	return &client{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), out: conn, request: request}
 }
 
 func dial(ctx context.Context, host string, request []byte) (*client, error) {
@@ -146,7 +145,7 @@ func dial(ctx context.Context, host string, request []byte) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), request: request}
+	c := newClient(conn, request)
 	if _, err := c.once(); err != nil { // the connection stands before the clock runs
 		conn.Close()
 		return nil, err
@@ -154,28 +153,36 @@ func dial(ctx context.Context, host string, request []byte) (*client, error) {
 	return c, nil
 }
 
-// ask counts at least one answer, however short the while.
-func (c *client) ask(ctx context.Context, until time.Time) error {
-	for last := time.Now(); (last.Before(until) || len(c.times) == 0) && ctx.Err() == nil; {
-		status, err := c.once()
-		if err != nil {
-			return err
-		}
-		now := time.Now()
-		c.times = append(c.times, now.Sub(last))
-		last = now
-		if status/100 != 2 {
-			c.failed++
-		}
+// count reads an answer and counts it.
+func (c *client) count() error {
+	status, err := c.receive()
+	if err != nil {
+		return err
 	}
-	return ctx.Err()
+	now := time.Now()
+	c.times = append(c.times, now.Sub(c.last))
+	c.last = now
+	if status/100 != 2 {
+		c.failed++
+	}
+	return nil
 }
 
 // once sends the request and reads its answer to the end.
 func (c *client) once() (status int, err error) {
-	if _, err := c.conn.Write(c.request); err != nil {
+	if err := c.send(); err != nil {
 		return 0, err
 	}
+	return c.receive()
+}
+
+func (c *client) send() error {
+	_, err := c.out.Write(c.request)
+	return err
+}
+
+// receive reads an answer to its end.
+func (c *client) receive() (status int, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
 		return 0, err

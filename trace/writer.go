@@ -22,9 +22,9 @@ type Writer struct {
 	close func() error
 	hurry func() // makes a write that waits for the reader of a pipe fail; nil for files
 
-	mu      sync.Mutex
-	queue   []*pending // ready to be written; whoever put the first one writes them all
-	crowded bool       // the last write took several lines
+	mu    sync.Mutex
+	queue []*pending // ready to be written; whoever put the first one writes them all
+	alone int        // writes of one line since the last one of several
 
 	writing sync.Mutex // held by who writes; guards all below
 	w       io.Writer
@@ -123,6 +123,12 @@ const (
 	keepLine = 1 << 20  // the largest line buffer that goes back to the pool, in bytes
 	joinSize = 64 << 10 // lines are joined up to so many bytes
 	pipeWait = time.Second
+
+	// So many writes of one line in a row let others go on first, then each so many.
+	// Goroutines that take turns on a processor never meet here: that there are others
+	// shows when one waits for them. That may wake a processor, which is too much for
+	// each line of a client that is alone.
+	patience = 64
 )
 
 var pendings = sync.Pool{New: func() any { return &pending{written: make(chan error, 1)} }}
@@ -150,11 +156,11 @@ func (w *Writer) Write(e *Entry) error {
 // writeLine writes a line and those that become ready meanwhile, or waits until
 // another goroutine has written it.
 func (w *Writer) writeLine(l *pending) error {
-	first, crowded := w.enqueue(l)
+	first, wait := w.enqueue(l)
 	if !first {
 		return <-l.written
 	}
-	if crowded {
+	if wait {
 		runtime.Gosched() // others that are about to come share the write
 	}
 	w.writing.Lock()
@@ -165,11 +171,11 @@ func (w *Writer) writeLine(l *pending) error {
 	return err
 }
 
-func (w *Writer) enqueue(l *pending) (first, crowded bool) {
+func (w *Writer) enqueue(l *pending) (first, wait bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = append(w.queue, l)
-	return len(w.queue) == 1, w.crowded
+	return len(w.queue) == 1, w.alone < patience || w.alone%patience == 0
 }
 
 func (w *Writer) takeQueue() []*pending {
@@ -177,7 +183,10 @@ func (w *Writer) takeQueue() []*pending {
 	defer w.mu.Unlock()
 	batch := w.queue
 	w.queue, w.room = w.room[:0], batch
-	w.crowded = len(batch) > 1
+	w.alone++
+	if len(batch) > 1 {
+		w.alone = 0
+	}
 	return batch
 }
 

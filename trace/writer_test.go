@@ -387,3 +387,31 @@ func TestLongLinesAreWrittenAlone(t *testing.T) {
 		t.Errorf("%d writes, error %v, %d bytes; want 5 and %d", f.calls, err, f.Len(), len(want))
 	}
 }
+
+// Goroutines that take turns on one processor never meet in a write, however many
+// there are. The writer finds out, also after a time with one of them alone.
+func TestLinesOfGoroutinesThatTakeTurnsShareWrites(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const alone, writers, each = 1000, 64, 100
+	f := &flaky{}
+	w := NewWriter(f)
+	write := func(lines int) {
+		for range lines {
+			if err := w.Write(&Entry{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	write(alone)
+	if f.calls != alone {
+		t.Errorf("%d writes of %d lines of one goroutine", f.calls, alone)
+	}
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() { write(each) })
+	}
+	all.Wait()
+	if got := f.calls - alone; got > writers*each/10 {
+		t.Errorf("%d writes of %d lines of %d goroutines, want a tenth at most", got, writers*each, writers)
+	}
+}
