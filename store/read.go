@@ -13,7 +13,7 @@ func bindingFilters(list []binding, req *provider.Request) ([]filter, error) {
 	for _, b := range list {
 		f, err := b.filter(req)
 		if err != nil {
-			return nil, err
+			return nil, because(err, refusal{by: byParameter, fields: []string{b.param}})
 		}
 		out = append(out, f)
 	}
@@ -64,7 +64,7 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 	if req.Page != nil {
 		q.size, cursor = max(req.Page.Size, 1), req.Page.Cursor
 		if q.from, err = g.start(q.order, cursor, q.size); err != nil {
-			return nil, err
+			return nil, r.refused(err)
 		}
 	}
 	c, err := db.reader(ctx, req)
