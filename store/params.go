@@ -24,6 +24,8 @@ import (
 // A reading collects what a request asks of a table's rows.
 type reading struct {
 	g         *target
+	db        *DB
+	req       *provider.Request
 	schema    *schema
 	filters   []filter
 	sorts     []rawSort
@@ -297,9 +299,9 @@ func textList(raw []byte) (list []string) {
 
 // read reads every parameter of a request; the body's fields too, where a list
 // is asked for with one.
-func (g *target) read(s *schema, req *provider.Request, strict bool) (*reading, error) {
-	r := &reading{g: g, schema: s, ignored: slices.Clone(g.ignored), how: finding{counted: true}}
-	if err := r.read(req, strict); err != nil {
+func (g *target) read(db *DB, req *provider.Request) (*reading, error) {
+	r := &reading{g: g, db: db, req: req, schema: db.schema, ignored: slices.Clone(g.ignored), how: finding{counted: true}}
+	if err := r.read(req, db.opts.Strict); err != nil {
 		return nil, r.refused(err)
 	}
 	return r, nil
