@@ -67,9 +67,9 @@ func (m *metaWriter) finding(f *finding) {
 
 func (m *metaWriter) end() []byte { return append(m.dst, '}') }
 
-// cells writes columns with their values as an object; none writes nothing.
-func (m *metaWriter) cells(name string, cells []cell) {
-	for i, c := range cells {
+// values writes columns with their values as an object; none writes nothing.
+func (m *metaWriter) values(name string, list []columnValue) {
+	for i, c := range list {
 		if i == 0 {
 			m.key(name)
 		}
@@ -77,7 +77,7 @@ func (m *metaWriter) cells(name string, cells []cell) {
 		m.dst = append(canon.AppendString(m.dst, c.col.name), ':')
 		m.dst = c.col.appendJSON(m.dst, c.val)
 	}
-	if len(cells) > 0 {
+	if len(list) > 0 {
 		m.dst = append(m.dst, '}')
 	}
 }
@@ -165,7 +165,7 @@ func parentless(ctx context.Context, c *conn, parent *table, key []filter) error
 func (m *metaWriter) nearest(ctx context.Context, c *conn, t *table, key []filter) error {
 	near, err := t.nearestKey(ctx, c, key)
 	if err == nil {
-		m.cells("nearest", near)
+		m.values("nearest", near)
 	}
 	return err
 }
@@ -176,7 +176,7 @@ const nearestNeighbours = 32
 // nearestKey finds the key that a wrong one was probably meant to be: the
 // nearest number, or the text with the fewest changes among its neighbours. None is
 // found where there are no rows.
-func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) ([]cell, error) {
+func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) ([]columnValue, error) {
 	if len(key) == 0 || len(key[len(key)-1].vals) == 0 {
 		return nil, nil
 	}
@@ -204,7 +204,7 @@ func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) ([]cell, 
 	if near == nil {
 		return nil, nil
 	}
-	return []cell{{col, near}}, nil
+	return []columnValue{{col, near}}, nil
 }
 
 // apart tells how far two keys are from one another.

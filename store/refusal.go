@@ -25,12 +25,12 @@ type refusal struct {
 	index   string
 	rule    string // of a CHECK, or what a trigger says
 	parent  string // the table that a foreign key looks in
-	holder  []cell
-	nearest []cell
+	holder  []columnValue
+	nearest []columnValue
 }
 
-// A cell is a column's value.
-type cell struct {
+// A columnValue is a column with a value.
+type columnValue struct {
 	col *column
 	val driver.Value
 }
@@ -86,8 +86,8 @@ func (m *metaWriter) refused(why *refusal) {
 	in.optional("index", why.index)
 	in.optional("rule", why.rule)
 	in.optional("parent", why.parent)
-	in.cells("holder", why.holder)
-	in.cells("nearest", why.nearest)
+	in.values("holder", why.holder)
+	in.values("nearest", why.nearest)
 	m.dst = in.end()
 }
 
@@ -188,7 +188,7 @@ func (w *change) holding(ctx context.Context, c *conn, why *refusal) error {
 		found++
 		why.holder = nil
 		for i, col := range names {
-			why.holder = append(why.holder, cell{col, v[i]})
+			why.holder = append(why.holder, columnValue{col, v[i]})
 		}
 		return nil
 	})
