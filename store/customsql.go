@@ -217,7 +217,7 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
 	defer func() {
-		n, ok := c.raw.Scanned(s)
+		n, ok := s.Scanned()
 		out.scanned, out.known = out.scanned+n, ok
 	}()
 	rows, err := s.QueryContext(ctx, named)
@@ -270,7 +270,7 @@ func (g *target) customAnswer(req *provider.Request, r *customResult) (*provider
 			page.more = true
 			break
 		}
-		page.buf = append(appendFields(append(page.buf, '{'), fields, vals, nil), '}')
+		page.buf = append(appendFields(append(page.buf, '{'), fields, appendCells(nil, vals), nil), '}')
 		page.ends = append(page.ends, len(page.buf))
 	}
 	res := &provider.Response{OK: true, Meta: g.customMeta(r, int64(len(page.ends))).end()}
