@@ -26,66 +26,59 @@ type lookup struct {
 // envelopes are the objects in which APIs put a row's fields.
 var envelopes = map[string]bool{"data": true, "fields": true, "attributes": true, "properties": true}
 
-// fill reads the fields of a body. All faults are told at once.
+// fill reads the fields of a body and notes their faults. An error is about the whole.
 func (w *change) fill(body []byte) error {
 	if body == nil || string(body) == "null" {
 		return nil
 	}
 	compact, err := canon.AppendCompact(nil, body, canon.Lenient)
 	if err != nil {
-		return invalid("the body: %v", err)
+		return because(invalid("the body: %v", err), refusal{by: byBody})
 	}
 	if compact[0] != '{' {
-		return invalid("the body wants an object with columns of %s, got %s", w.table.name, describe(compact))
+		return because(invalid("the body wants an object with columns of %s, got %s", w.table.name, describe(compact)), refusal{by: byBody})
 	}
-	if faults := w.fields("", compact); faults != nil {
-		return invalid("%s", joinFaults(faults))
-	}
+	w.fields(compact)
 	return nil
 }
 
-// maxFaults bounds the faults of a body that are told.
-const maxFaults = 20
-
-func joinFaults(faults []string) string {
-	if n := len(faults) - maxFaults; n > 0 {
-		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(faults, "; ")
-}
-
-func (w *change) fields(prefix string, obj []byte) (faults []string) {
+func (w *change) fields(obj []byte) {
 	canon.Members(obj, func(key, raw []byte) bool {
 		name := canon.Unquote(key)
-		if w.isEnvelope(prefix, name, raw) {
-			faults = append(faults, w.fields("", raw)...)
-			return true
-		}
-		if err := w.field(prefix, name, raw); err != nil {
-			faults = append(faults, err.Error())
+		if w.isEnvelope(name, raw) {
+			w.fields(raw)
+		} else {
+			w.field("", name, raw)
 		}
 		return true
 	})
-	return faults
 }
 
-func (w *change) isEnvelope(prefix, name string, raw []byte) bool {
-	if prefix != "" || raw[0] != '{' || w.target.column(normal(name)) != nil {
+// field reads one field of the body or, with the prefix, of an object in it.
+func (w *change) field(prefix, name string, raw []byte) {
+	col := w.column(prefix, name)
+	if err := w.takeField(col, prefix, name, raw); err != nil {
+		if prefix != "" {
+			name = prefix + "." + name
+		}
+		w.faults.add(name, col, err)
+	}
+}
+
+func (w *change) isEnvelope(name string, raw []byte) bool {
+	if raw[0] != '{' || w.target.column(normal(name)) != nil {
 		return false
 	}
 	n := normal(name)
 	return w.target.bodyWrap == name || envelopes[n] || n == singular(normal(w.table.name))
 }
 
-func (w *change) field(prefix, name string, raw []byte) error {
+func (w *change) takeField(col *column, prefix, name string, raw []byte) error {
 	if key := w.target.key; len(key) == 1 && key[0].anywhere && key[0].param == name {
 		return nil // it names the row
 	}
-	col := w.column(prefix, name)
-	if raw[0] == '{' && (col == nil || col.class != classJSON && !w.target.keepsJSON(col)) && prefix == "" {
-		if done, err := w.object(name, raw); done {
-			return err
-		}
+	if raw[0] == '{' && (col == nil || col.class != classJSON && !w.target.keepsJSON(col)) && prefix == "" && w.object(name, raw) {
+		return nil
 	}
 	if prefix != "" {
 		name = prefix + "." + name
@@ -164,30 +157,20 @@ func (w *change) column(prefix, name string) *column {
 	return nil
 }
 
-// object reads an object that is no JSON column's value; done tells that it was
+// object reads an object that is no JSON column's value, and tells whether it was
 // understood.
-func (w *change) object(name string, raw []byte) (done bool, err error) {
-	var faults []string
-	known := 0
+func (w *change) object(name string, raw []byte) (done bool) {
 	canon.Members(raw, func(key, val []byte) bool {
 		field := canon.Unquote(key)
 		if w.column(name, field) != nil {
-			known++
-			if err := w.field(name, field, val); err != nil {
-				faults = append(faults, err.Error())
-			}
+			w.field(name, field, val)
+			done = true
 		} else if w.parent(name, field, val) {
-			known++
+			done = true
 		}
 		return true
 	})
-	if known == 0 {
-		return false, nil
-	}
-	if faults != nil {
-		return true, invalid("%s", joinFaults(faults))
-	}
-	return true, nil
+	return done
 }
 
 // parent notes that a foreign key is given by a unique column of its parent.
@@ -236,7 +219,11 @@ func (w *change) lookUp(ctx context.Context, c *conn) error {
 			return parentless(ctx, c, p, l.by.parts)
 		}
 		if found == nil {
-			return invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by}))
+			why := refusal{by: byForeignKey, columns: columnNames(l.own), parent: p.name}
+			if why.nearest, err = p.nearestKey(ctx, c, []filter{l.by}); err != nil {
+				return err
+			}
+			return because(invalid("%q of %s: there is no %s with %s", l.own.name, w.table.name, p.name, filterText([]filter{l.by})), why)
 		}
 		w.put(l.own, found)
 	}

@@ -27,14 +27,18 @@ func compare(col *column, name, word string, raw []byte) (filter, error) {
 	case "like", "contains", "prefix", "suffix":
 		return patterns(col, name, word, raw)
 	}
-	op := map[string]op{"lt": opLess, "lte": opAtMost, "gt": opMore, "gte": opAtLeast}[word]
+	by := map[string]op{"lt": opLess, "lte": opAtMost, "gt": opMore, "gte": opAtLeast}[word]
 	var parts []filter
 	for _, e := range elements(raw) {
-		v, err := col.bound(name, e)
+		v, cut, err := col.bound(name, e)
 		if err != nil {
 			return filter{}, err
 		}
-		parts = append(parts, filter{col: col, op: op, vals: []driver.Value{v}, param: name})
+		how := by
+		if cut { // before 10:30 is the same day too, in a column of days
+			how = wider(by)
+		}
+		parts = append(parts, filter{col: col, op: how, vals: []driver.Value{v}, param: name})
 	}
 	if len(parts) == 0 {
 		return filter{}, invalid("parameter %q wants a value", clip(name))
@@ -43,6 +47,17 @@ func compare(col *column, name, word string, raw []byte) (filter, error) {
 		return parts[0], nil
 	}
 	return filter{col: col, op: opAll, parts: parts, param: name}, nil
+}
+
+// wider is a comparison with a time that was cut to an earlier one.
+func wider(by op) op {
+	switch by {
+	case opLess:
+		return opAtMost
+	case opAtLeast:
+		return opMore
+	}
+	return by
 }
 
 // equality is filterOf with NULL and times understood: the bare text null means
@@ -143,20 +158,29 @@ func patterns(col *column, name, word string, raw []byte) (filter, error) {
 // maxPattern is how long a pattern SQLite takes.
 const maxPattern = 50000
 
-// bound is the value of a comparison of size, typed as the column is.
-func (c *column) bound(name string, raw []byte) (driver.Value, error) {
+// bound is the value of a comparison of size, typed as the column is; cut tells that it
+// is a time of which the column's form drops the end.
+func (c *column) bound(name string, raw []byte) (val driver.Value, cut bool, err error) {
 	v, ok := scalar(raw)
 	if !ok || v == nil {
-		return nil, invalid("parameter %q wants a plain value, got %s", clip(name), describe(raw))
+		return nil, false, invalid("parameter %q wants a plain value, got %s", clip(name), describe(raw))
 	}
 	if c.form != "" {
 		if at, ok := clientTime(v); ok {
-			return spell(at, c.form), nil
+			val = spell(at, c.form)
+			kept, ok := readTime(val)
+			return val, ok && kept.Before(at), nil
 		}
 		if c.form == formEpoch || c.form == formEpochMilli {
-			return nil, invalid("parameter %q wants a time such as 2026-01-31T09:00:00Z, got %s", clip(name), describe(raw))
+			return nil, false, invalid("parameter %q wants a time such as 2026-01-31T09:00:00Z, got %s", clip(name), describe(raw))
 		}
 	}
+	val, err = c.plainBound(name, v, raw)
+	return val, false, err
+}
+
+// plainBound is the value of a comparison with what is no time.
+func (c *column) plainBound(name string, v driver.Value, raw []byte) (driver.Value, error) {
 	s, isText := v.(string)
 	switch {
 	case isText && canon.IsNumber(s) && (c.class == classInteger || c.class == classNumber || c.class == classAny):

@@ -138,11 +138,14 @@ func (g *target) start(o ordering, cursor *string, size int) (position, error) {
 	}
 	switch {
 	case err != nil && (g.style == stylePage || g.style == styleOffset):
-		return position{}, invalid("%s wants a whole number from %d, got %q", g.style, least, clip(*cursor))
+		err = invalid("%s wants a whole number from %d, got %q", g.style, least, clip(*cursor))
 	case err != nil:
-		return position{}, invalid("the cursor %q is none of this list's; take it from the page before, or leave it out for the first page", clip(*cursor))
+		err = invalid("the cursor %q is none of this list's; take it from the page before, or leave it out for the first page", clip(*cursor))
 	case n < least || n > math.MaxInt64/int64(size)-1:
-		return position{}, invalid("the page position %d is out of range, want a number from %d", n, least)
+		err = invalid("the page position %d is out of range, want a number from %d", n, least)
+	}
+	if err != nil {
+		return position{}, because(err, refusal{by: byCursor})
 	}
 	if g.style == stylePage {
 		n = (n - 1) * int64(size)

@@ -74,11 +74,8 @@ func (b *mapCompiler) custom(at string, m *operationMap) *customSQL {
 func (db *DB) runCustom(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
 	limited, cancel := context.WithTimeout(ctx, customTime)
 	defer cancel()
-	var rows *customResult
-	run := func(c *conn) (err error) {
-		rows, err = db.customSteps(limited, c, g, req)
-		return err
-	}
+	rows := &customResult{known: true}
+	run := func(c *conn) (err error) { return db.customSteps(limited, c, g, req, rows) }
 	var err error
 	if g.custom.writes {
 		err = db.customWrite(limited, g, req, run)
@@ -93,14 +90,30 @@ func (db *DB) runCustom(ctx context.Context, g *target, req *provider.Request) (
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("the SQL of the map took longer than %s", customTime)
 		}
-		return nil, g.customError(err)
+		return nil, g.customRefused(g.customError(err), rows)
 	}
-	return g.customAnswer(req, rows)
+	res, err := g.customAnswer(req, rows)
+	return res, g.customRefused(err, rows)
+}
+
+// customRefused gives an error the meta of the SQL that it ended.
+func (g *target) customRefused(err error, r *customResult) error {
+	return finish(err, func() *metaWriter { return g.customMeta(r, 0) })
+}
+
+func (g *target) customMeta(r *customResult, rows int64) *metaWriter {
+	m := &metaWriter{canon.AppendString([]byte(`{"operation":`), g.table.name)}
+	m.text("by", "sql")
+	if r.known {
+		m.number("full_scan_rows", r.scanned)
+	}
+	m.number("rows", rows)
+	return m
 }
 
 func (db *DB) customWrite(ctx context.Context, g *target, req *provider.Request, run func(*conn) error) error {
 	if db.opts.ReadOnly {
-		return refuse(provider.PolicyDenied, "the fixture database is read-only: %s would change it", g.name)
+		return because(refuse(provider.PolicyDenied, "the fixture database is read-only: %s would change it", g.name), refusal{by: byReadOnly})
 	}
 	c, err := db.writer(ctx)
 	if err != nil {
@@ -132,7 +145,8 @@ func (g *target) customError(err error) error {
 	if code == "" {
 		code = provider.ValidationError
 	}
-	return refuse(code, "%v", err)
+	why, _ := broken(err)
+	return because(refuse(code, "%v", err), why)
 }
 
 // A customResult is what the last statement gave.
@@ -141,19 +155,18 @@ type customResult struct {
 	rows    [][]driver.Value
 	changed int64
 	total   int64
-	scanned int64 // rows that full scans went over, as far as it is known
+	scanned int64 // rows that full scans went over until now
 	known   bool  // scanned is
 	from    position
 }
 
-func (db *DB) customSteps(ctx context.Context, c *conn, g *target, req *provider.Request) (*customResult, error) {
-	out := &customResult{}
+func (db *DB) customSteps(ctx context.Context, c *conn, g *target, req *provider.Request, out *customResult) error {
 	for i, s := range g.custom.steps {
 		args := make([]driver.Value, len(s.refs))
 		for j, ref := range s.refs {
 			v, err := ref.value(req)
 			if err != nil {
-				return nil, err
+				return because(err, refusal{by: byParameter, fields: []string{ref.text()}})
 			}
 			args[j] = v
 		}
@@ -161,14 +174,14 @@ func (db *DB) customSteps(ctx context.Context, c *conn, g *target, req *provider
 		if i == len(g.custom.steps)-1 && req.Page != nil {
 			var err error
 			if sql, args, err = g.customPage(ctx, c, req, out, sql, args); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if err := c.collect(ctx, sql, args, out); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, c.query(ctx, "SELECT changes()", nil, 1, func(v []driver.Value) error {
+	return c.query(ctx, "SELECT changes()", nil, 1, func(v []driver.Value) error {
 		out.changed = number(v[0])
 		return nil
 	})
@@ -203,7 +216,10 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 	for i, v := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
-	s.Scanned() // of a run that failed
+	defer func() {
+		n, ok := s.Scanned()
+		out.scanned, out.known = out.scanned+n, ok
+	}()
 	rows, err := s.QueryContext(ctx, named)
 	if err != nil {
 		return ended(ctx, err)
@@ -212,10 +228,6 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 		if closeErr := rows.Close(); err == nil && closeErr != nil {
 			err = ended(ctx, closeErr)
 		}
-	}()
-	defer func() {
-		n, ok := s.Scanned()
-		out.scanned, out.known = out.scanned+n, ok
 	}()
 	out.names, out.rows = rows.Columns(), nil
 	for {
@@ -261,13 +273,7 @@ func (g *target) customAnswer(req *provider.Request, r *customResult) (*provider
 		page.buf = append(appendFields(append(page.buf, '{'), fields, appendCells(nil, vals), nil), '}')
 		page.ends = append(page.ends, len(page.buf))
 	}
-	m := &metaWriter{canon.AppendString([]byte(`{"operation":`), g.table.name)}
-	m.text("by", "sql")
-	if r.known {
-		m.number("full_scan_rows", r.scanned)
-	}
-	m.number("rows", int64(len(page.ends)))
-	res := &provider.Response{OK: true, Meta: m.end()}
+	res := &provider.Response{OK: true, Meta: g.customMeta(r, int64(len(page.ends))).end()}
 	if req.Page != nil {
 		total := max(r.total, int64(len(page.ends)))
 		res.Items, res.Total = page.items(), &total
@@ -299,7 +305,7 @@ func (g *target) customResult(res *provider.Response, req *provider.Request, r *
 		if code == "" {
 			code = provider.NotFound
 		}
-		return refuse(code, "%s: no row", g.name)
+		return because(refuse(code, "%s: no row", g.name), refusal{by: byNoRow})
 	}
 	switch want {
 	case "none":

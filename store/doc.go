@@ -11,10 +11,10 @@
 //
 // Where to look: mapping.go, rpc.go, binding.go (which table and row), mapfile.go,
 // mapcompile.go, mapop.go, customsql.go (the map), params.go, compare.go,
-// sorting.go, search.go, odata.go (what a list asks), filter.go, order.go,
+// sorting.go, search.go, odata.go, jql.go (what a list asks), filter.go, order.go,
 // query.go, cursor.go (its SQL), declared.go, shapebuild.go, shape.go (rows as the
-// contract has them), body.go, ids.go, stamps.go, write.go (writes), meta.go (why
-// an answer is as it is), tenants.go (copies, reset), snapshot.go (saved states, the
+// contract has them), body.go, faults.go, ids.go, stamps.go, write.go (writes),
+// meta.go, refusal.go (why an answer is as it is), tenants.go (copies, reset), snapshot.go (saved states, the
 // change log).
 //
 // # Determinism

@@ -15,7 +15,8 @@ import (
 type domainError struct {
 	code    provider.Code
 	message string
-	meta    []byte // what the trace says besides, nil for nothing
+	why     refusal // what refused
+	meta    []byte  // what the trace says besides, once it is known
 }
 
 // Error implements error.
@@ -48,27 +49,34 @@ func answer(err error) (*provider.Response, error) {
 // table and column; any other error comes back as it is. c is free again: the
 // write was rolled back.
 func (db *DB) constraint(ctx context.Context, c *conn, w *change, err error) error {
-	_, about, _ := strings.Cut(err.Error(), "constraint failed: ")
+	why, about := broken(err)
+	if why.table == w.table.name {
+		why.table = ""
+	}
 	switch faultOf(err) {
 	case faultOther:
 		return err
 	case faultNotNull:
 		owner, col := splitColumn(about)
-		return invalid("%q of %s must have a value", col, owner)
+		return because(invalid("%q must have a value in %s", col, owner), why)
 	case faultUnique:
-		return refuse(provider.Conflict, "%s", w.taken(about))
+		refused := refuse(provider.Conflict, "%s", w.taken(about))
+		if err := w.holding(ctx, c, &why); err != nil {
+			return err
+		}
+		return because(refused, why)
 	case faultCheck:
-		return invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about)
+		return because(invalid("%s: a value breaks the rule CHECK (%s)", w.table.name, about), why)
 	case faultForeignKey:
 		return db.foreignKey(ctx, c, w)
 	case faultLack:
-		return refuse(provider.PolicyDenied, "%s cannot be written as the fixture database is: %v; mend the trigger, view or foreign key that needs it", w.table.name, err)
+		return because(refuse(provider.PolicyDenied, "%s cannot be written as the fixture database is: %v; mend the trigger, view or foreign key that needs it", w.table.name, err), why)
 	case faultFull:
 		return w.spent(ctx, c, err)
 	case faultLarge:
-		return invalid("%s: a value is too large: %v", w.table.name, err)
+		return because(invalid("%s: a value is too large: %v", w.table.name, err), why)
 	}
-	return invalid("%s: %v", w.table.name, err)
+	return because(invalid("%s: %v", w.table.name, err), why)
 }
 
 // splitColumn splits "Track.Name" as SQLite spells it; a table's own dots stay
@@ -108,12 +116,8 @@ func (db *DB) foreignKey(ctx context.Context, c *conn, w *change) error {
 		return err
 	}
 	for _, fk := range w.table.fks {
-		lost, err := db.dangling(ctx, c, w, fk)
-		if err != nil {
+		if err := db.dangling(ctx, c, w, fk); err != nil {
 			return err
-		}
-		if lost != "" {
-			return invalid("%s", lost)
 		}
 	}
 	for _, child := range db.schema.tables {
@@ -126,39 +130,47 @@ func (db *DB) foreignKey(ctx context.Context, c *conn, w *change) error {
 				return err
 			}
 			if used {
-				return refuse(provider.Conflict, "%s with %s is still used by %s (%s)",
-					w.table.name, w.matched(), child.name, nameList(fk.cols))
+				why := refusal{by: byForeignKey, table: child.name, columns: columnNames(fk.cols...)}
+				return because(refuse(provider.Conflict, "%s with %s is still used by %s (%s)",
+					w.table.name, w.matched(), child.name, nameList(fk.cols)), why)
 			}
 		}
 	}
+	why := refusal{by: byForeignKey}
 	if w.verb == deleteRow {
-		return refuse(provider.Conflict, "%s with %s is still used by rows of another table", w.table.name, w.matched())
+		return because(refuse(provider.Conflict, "%s with %s is still used by rows of another table", w.table.name, w.matched()), why)
 	}
-	return invalid("%s: a foreign key names a row that does not exist", w.table.name)
+	return because(invalid("%s: a foreign key names a row that does not exist", w.table.name), why)
 }
 
-// dangling says which written value of a foreign key has no row to point to.
-func (db *DB) dangling(ctx context.Context, c *conn, w *change, fk foreignKey) (string, error) {
+// dangling refuses a written value of a foreign key that has no row to point to.
+func (db *DB) dangling(ctx context.Context, c *conn, w *change, fk foreignKey) error {
+	why := refusal{by: byForeignKey, columns: columnNames(fk.cols...), parent: fk.parent}
 	parent := db.schema.table(fk.parent)
 	if parent == nil {
-		return fmt.Sprintf("%s (%s) refers to the table %s, which does not exist", w.table.name, nameList(fk.cols), fk.parent), nil
+		return because(invalid("%s (%s) refers to the table %s, which does not exist", w.table.name, nameList(fk.cols), fk.parent), why)
 	}
 	refs := fk.targets(parent)
-	var where where
+	var key []filter
 	var terms []string
 	for i, col := range fk.cols {
 		v, ok := w.value(col)
 		if !ok || v == nil || i >= len(refs) {
-			return "", nil
+			return nil
 		}
-		where.add(filter{col: refs[i], vals: []driver.Value{v}})
+		key = append(key, filter{col: refs[i], vals: []driver.Value{v}})
 		terms = append(terms, fmt.Sprintf("%q %s", refs[i].name, col.shown(v)))
 	}
+	var where where
+	where.add(key...)
 	found, err := exists(ctx, c, "SELECT 1 FROM "+fixture.Quote(parent.name)+" AS t"+where.sql+" LIMIT 1", where.args)
 	if found || err != nil || len(terms) == 0 {
-		return "", err
+		return err
 	}
-	return fmt.Sprintf("%s of %s: there is no %s with %s", nameList(fk.cols), w.table.name, parent.name, strings.Join(terms, ", ")), nil
+	if why.nearest, err = parent.nearestKey(ctx, c, key); err != nil {
+		return err
+	}
+	return because(invalid("%s of %s: there is no %s with %s", nameList(fk.cols), w.table.name, parent.name, strings.Join(terms, ", ")), why)
 }
 
 // referenced tells whether rows of another table point to the rows of a write.

@@ -77,7 +77,10 @@ func (db *DB) invoke(ctx context.Context, req *provider.Request) (*provider.Resp
 	g := db.target(&provider.Operation{OperationID: req.OperationID, Kind: req.Kind, Action: req.Action, Resource: req.Resource,
 		Method: req.Method, PathTemplate: req.PathTemplate, Paged: req.Page != nil})
 	if g.reason != "" {
-		return provider.Fail(provider.UnsupportedOperation, "the fixture database cannot answer %s: %s", g.name, g.reason), nil
+		err := refuse(provider.UnsupportedOperation, "the fixture database cannot answer %s: %s", g.name, g.reason)
+		return answer(finish(because(err, refusal{by: byMapping}), func() *metaWriter {
+			return &metaWriter{canon.AppendString([]byte(`{"operation":`), g.name)}
+		}))
 	}
 	var res *provider.Response
 	var err error

@@ -1,18 +1,20 @@
 package store
 
 import (
+	"bytes"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/anvil-sim/anvil/internal/canon"
 )
 
 // The subset of Jira's query language that columns can answer: = != > >= < <= ~ !~
-// in, not in, is [not] empty, and or not, parentheses, order by. A field is a column,
-// or the row a foreign key points to by its key or name (project = ENG). What is
-// written right and no column takes (sprint in openSprints()) is told as ignored with
-// its place; and keeps what it knows, or and not leave all of it out.
+// in, not in, is [not] empty, and or not, parentheses, order by, times from now (-7d,
+// startOfDay()), currentUser(). A field is a column, or the row a foreign key points to by
+// its key or name (project = ENG). A field without a column (sprint in openSprints()) is
+// told as ignored with its place; and keeps what it knows, or and not leave all of it out.
+// Of a field with a column, what rows cannot answer is refused: was, changed, other
+// functions.
 
 // A jqlParser reads one query.
 type jqlParser struct {
@@ -51,7 +53,7 @@ func (r *reading) jql(name, text string) error {
 
 // unknown tells a part that no column takes.
 func (p *jqlParser) unknown(start int, part string) {
-	p.r.ignored = append(p.r.ignored, fmt.Sprintf("%s at character %d: %s", p.name, start+1, clip(part)))
+	p.r.ignored = append(p.r.ignored, fmt.Sprintf("%s at character %d: %s", p.name, p.character(start), clip(part)))
 }
 
 const jqlSigns = " \t\r\n(),=!<>~&|\"'"
@@ -185,25 +187,32 @@ func (p *jqlParser) clause() (f filter, known bool, err error) {
 	if err := p.next(); err != nil {
 		return f, false, err
 	}
+	col := p.r.jqlColumn(field)
 	word, err := p.operator()
 	if err != nil {
 		return f, false, err
+	}
+	if word == "" && col != nil {
+		return f, false, p.fail("which asks for the history of %q, and the rows have none; want another operator", field)
 	}
 	if word == "" { // was, changed
 		p.unknown(start, field+" "+p.tok)
 		return f, false, p.skip()
 	}
-	raw, plain, err := p.operand(word == "in" || word == "nin")
+	vals, err := p.operand(word)
 	if err != nil {
 		return f, false, err
 	}
-	col := p.r.jqlColumn(field)
 	switch {
-	case plain && col != nil:
+	case col != nil:
+		raw, err := p.resolve(col, word, vals)
+		if err != nil {
+			return f, false, err
+		}
 		f, err = p.compare(col, word, raw)
 		return f, err == nil, err
-	case plain && word == "contains" && strings.EqualFold(field, "text"):
-		return p.anywhere(plainText(raw))
+	case word == "contains" && strings.EqualFold(field, "text") && !vals[0].call:
+		return p.anywhere(vals[0].text)
 	}
 	p.unknown(start, field)
 	return f, false, nil
@@ -242,11 +251,9 @@ func (p *jqlParser) operator() (string, error) {
 	if err := p.next(); err != nil {
 		return "", err
 	}
-	if word == "is" {
-		if word = "eq"; p.is("not") {
-			word = "ne"
-			return word, p.next()
-		}
+	if word == "is" && p.is("not") {
+		word = "isnot"
+		return word, p.next()
 	}
 	if not {
 		word = "nin"
@@ -272,64 +279,6 @@ func (p *jqlParser) skip() error {
 	return nil
 }
 
-// operand reads a value or a list of values as JSON; plain is false where one is a
-// function.
-func (p *jqlParser) operand(list bool) (raw []byte, plain bool, err error) {
-	if !list || !p.is("(") {
-		raw, plain, err = p.value()
-		if list && err == nil {
-			raw = append(append([]byte{'['}, raw...), ']')
-		}
-		return raw, plain, err
-	}
-	raw, plain = []byte{'['}, true
-	for !p.is(")") {
-		if err := p.next(); err != nil { // over ( and ,
-			return nil, false, err
-		}
-		val, known, err := p.value()
-		if err != nil {
-			return nil, false, err
-		}
-		if len(raw) > 1 {
-			raw = append(raw, ',')
-		}
-		raw, plain = append(raw, val...), plain && known
-		if !p.is(",") && !p.is(")") {
-			return nil, false, p.fail("want , or )")
-		}
-	}
-	return append(raw, ']'), plain, p.next()
-}
-
-func (p *jqlParser) value() (raw []byte, plain bool, err error) {
-	tok, quoted := p.tok, p.quote
-	if !quoted && (tok == "" || strings.ContainsAny(tok[:1], jqlSigns)) {
-		return nil, false, p.fail("want a value")
-	}
-	if err := p.next(); err != nil {
-		return nil, false, err
-	}
-	if !quoted && p.is("(") {
-		for !p.is(")") {
-			if err := p.next(); err != nil {
-				return nil, false, err
-			}
-			if p.tok == "" && !p.quote {
-				return nil, false, p.fail("want )")
-			}
-		}
-		return []byte("null"), false, p.next()
-	}
-	switch {
-	case !quoted && (strings.EqualFold(tok, "empty") || strings.EqualFold(tok, "null")):
-		return []byte("null"), true, nil
-	case !quoted && canon.IsNumber(tok):
-		return []byte(tok), true, nil
-	}
-	return quoteText(tok), true, nil
-}
-
 func (p *jqlParser) order() error {
 	if err := p.next(); err != nil {
 		return err
@@ -341,7 +290,7 @@ func (p *jqlParser) order() error {
 		if p.tok == "" && !p.quote || p.is(",") {
 			return p.fail("want a field")
 		}
-		s := rawSort{param: fmt.Sprintf("%s at character %d: order by %s", p.name, p.start+1, clip(p.tok)), name: p.tok, dir: "asc"}
+		s := rawSort{param: fmt.Sprintf("%s at character %d: order by %s", p.name, p.character(p.start), clip(p.tok)), name: p.tok, dir: "asc"}
 		if len(p.r.sorts) >= maxSorts {
 			return p.fail("the query sorts by more than %d fields", maxSorts)
 		}
@@ -384,10 +333,14 @@ func (r *reading) jqlColumn(field string) *column {
 // other than in the operators of parameters.
 func (p *jqlParser) compare(col *column, word string, raw []byte) (f filter, err error) {
 	switch {
-	case string(raw) == "null" && word == "eq":
-		return filter{col: col, null: true, param: p.name}, nil
-	case string(raw) == "null" && word == "ne":
-		return filter{col: col, op: opPresent, param: p.name}, nil
+	case string(raw) == "null" && (word == "eq" || word == "is"):
+		return col.empty(p.name), nil
+	case string(raw) == "null" && (word == "ne" || word == "isnot"):
+		present := filter{col: col, op: opPresent, param: p.name}
+		if f = col.empty(p.name); len(f.vals) == 0 {
+			return present, nil
+		}
+		return filter{op: opAll, parts: []filter{present, negate(f)}, param: p.name}, nil
 	case word == "lacks":
 		f, err = p.compare(col, "contains", raw)
 		return filter{op: opAll, parts: []filter{{col: col, op: opPresent}, negate(f)}, param: p.name}, err
@@ -402,8 +355,32 @@ func (p *jqlParser) compare(col *column, word string, raw []byte) (f filter, err
 	return compare(col, p.name, word, raw)
 }
 
-// equal is equality with the column, or with a name of the row that it points to.
+// empty is the filter of rows that have no value in the column: NULL, an empty text or an
+// empty JSON array, as programs store it.
+func (c *column) empty(param string) filter {
+	f := filter{col: c, null: true, param: param}
+	switch c.class {
+	case classJSON:
+		f.vals = []driver.Value{"", "[]", "{}", "null"}
+	case classString:
+		f.vals = []driver.Value{""}
+	}
+	return f
+}
+
+// equal is equality with the column, or with a name of the row that it points to; a null
+// among the values means what is empty.
 func (p *jqlParser) equal(col *column, raw []byte) (filter, error) {
+	vals := elements(raw)
+	some := slices.DeleteFunc(slices.Clone(vals), func(e []byte) bool { return string(e) == "null" })
+	if len(some) == len(vals) {
+		return p.equalTo(col, raw)
+	}
+	f, err := p.equalTo(col, slices.Concat([]byte{'['}, bytes.Join(some, []byte{','}), []byte{']'}))
+	return filter{col: col, op: opAny, parts: []filter{col.empty(p.name), f}, param: p.name}, err
+}
+
+func (p *jqlParser) equalTo(col *column, raw []byte) (filter, error) {
 	parent := p.r.g.table.points(p.r.schema, col)
 	if parent == nil {
 		return compare(col, p.name, "eq", raw)

@@ -67,30 +67,62 @@ func (m *metaWriter) finding(f *finding) {
 
 func (m *metaWriter) end() []byte { return append(m.dst, '}') }
 
+// values writes columns with their values as an object; none writes nothing.
+func (m *metaWriter) values(name string, list []columnValue) {
+	for i, c := range list {
+		if i == 0 {
+			m.key(name)
+		}
+		m.dst = append(m.dst, "{,"[min(i, 1)])
+		m.dst = append(canon.AppendString(m.dst, c.col.name), ':')
+		m.dst = c.col.appendJSON(m.dst, c.val)
+	}
+	if len(list) > 0 {
+		m.dst = append(m.dst, '}')
+	}
+}
+
+func (m *metaWriter) texts(name string, list []string) {
+	m.list(name, len(list), func(i int) string { return list[i] })
+}
+
+// optional writes a text that is not empty.
+func (m *metaWriter) optional(name, s string) {
+	if s != "" {
+		m.text(name, s)
+	}
+}
+
 // meta says what was asked of the tables.
 func (r *reading) meta(rows int, why *emptiness) []byte {
-	m := newMeta(r.g.table)
-	m.filters(r.filters)
-	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
-	m.list("sort", len(r.keys), func(i int) string { return [...]string{"", "-"}[bit(r.keys[i].desc)] + r.keys[i].col.name })
-	m.finding(&r.how)
-	m.number("rows", int64(rows))
+	m := r.openMeta(rows)
 	if why != nil {
 		why.write(m, r)
 	}
 	return m.end()
 }
 
+func (r *reading) openMeta(rows int) *metaWriter {
+	m := newMeta(r.g.table)
+	m.filters(r.filters)
+	m.texts("ignored", r.ignored)
+	m.list("sort", len(r.keys), func(i int) string { return [...]string{"", "-"}[bit(r.keys[i].desc)] + r.keys[i].col.name })
+	m.finding(&r.how)
+	m.number("rows", int64(rows))
+	return m
+}
+
 // meta says what a write did.
-func (w *change) meta() []byte {
-	ignored := w.unread()
+func (w *change) meta() []byte { return w.openMeta(1).end() }
+
+func (w *change) openMeta(rows int64) *metaWriter {
 	m := newMeta(w.table)
 	m.filters(w.match)
-	m.list("ignored", len(ignored), func(i int) string { return ignored[i] })
-	m.list("generated", len(w.generated), func(i int) string { return w.generated[i] })
+	m.texts("ignored", w.unread())
+	m.texts("generated", w.generated)
 	m.finding(&w.how)
-	m.number("rows", 1)
-	return m.end()
+	m.number("rows", rows)
+	return m
 }
 
 // absent is the refusal for a key that names no row; its meta names the nearest
@@ -99,7 +131,7 @@ func absent(ctx context.Context, c *conn, g *target, r *reading) error {
 	err := missing(g.table, r.filters)
 	m := newMeta(g.table)
 	m.filters(r.filters)
-	m.list("ignored", len(r.ignored), func(i int) string { return r.ignored[i] })
+	m.texts("ignored", r.ignored)
 	m.finding(&r.how)
 	m.number("rows", 0)
 	if nearErr := m.nearest(ctx, c, g.table, r.filters[:len(g.key)]); nearErr != nil {
@@ -131,11 +163,9 @@ func parentless(ctx context.Context, c *conn, parent *table, key []filter) error
 // nearest names the key that the last filter of one that names no row was probably
 // meant to be.
 func (m *metaWriter) nearest(ctx context.Context, c *conn, t *table, key []filter) error {
-	col, near, err := t.nearestKey(ctx, c, key)
-	if err == nil && near != nil {
-		m.key("nearest")
-		m.dst = append(append(canon.AppendString(append(m.dst, '{'), col.name), ':'), col.appendJSON(nil, near)...)
-		m.dst = append(m.dst, '}')
+	near, err := t.nearestKey(ctx, c, key)
+	if err == nil {
+		m.values("nearest", near)
 	}
 	return err
 }
@@ -144,13 +174,15 @@ func (m *metaWriter) nearest(ctx context.Context, c *conn, t *table, key []filte
 const nearestNeighbours = 32
 
 // nearestKey finds the key that a wrong one was probably meant to be: the
-// nearest number, or the text with the fewest changes among its neighbours.
-func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) (col *column, near driver.Value, err error) {
+// nearest number, or the text with the fewest changes among its neighbours. None is
+// found where there are no rows.
+func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) ([]columnValue, error) {
 	if len(key) == 0 || len(key[len(key)-1].vals) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	last := key[len(key)-1]
-	col = last.col
+	col := last.col
+	var near driver.Value
 	asked := last.vals[len(last.vals)-1]
 	best := 0
 	name := "t." + fixture.Quote(col.name)
@@ -166,10 +198,13 @@ func (t *table) nearestKey(ctx context.Context, c *conn, key []filter) (col *col
 			return nil
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return col, near, nil
+	if near == nil {
+		return nil, nil
+	}
+	return []columnValue{{col, near}}, nil
 }
 
 // apart tells how far two keys are from one another.

@@ -182,6 +182,9 @@ func (p *odataParser) comparison() (f filter, err error) {
 	if err != nil {
 		return f, err
 	}
+	if col.class == classBoolean && (p.tok == "" || p.is(")") || p.is("and") || p.is("or")) && !p.quote {
+		return compare(col, p.name, "eq", []byte("true")) // a boolean is a condition by itself
+	}
 	word := map[string]string{"eq": "eq", "ne": "ne", "gt": "gt", "ge": "gte", "lt": "lt", "le": "lte", "in": "in"}[p.tok]
 	if word == "" || p.quote {
 		return f, p.fail("want eq, ne, gt, ge, lt, le or in")

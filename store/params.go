@@ -24,6 +24,8 @@ import (
 // A reading collects what a request asks of a table's rows.
 type reading struct {
 	g         *target
+	db        *DB
+	req       *provider.Request
 	schema    *schema
 	filters   []filter
 	sorts     []rawSort
@@ -297,23 +299,30 @@ func textList(raw []byte) (list []string) {
 
 // read reads every parameter of a request; the body's fields too, where a list
 // is asked for with one.
-func (g *target) read(s *schema, req *provider.Request, strict bool) (*reading, error) {
-	r := &reading{g: g, schema: s, ignored: slices.Clone(g.ignored)}
-	for _, list := range [][]binding{g.key, g.parents} {
+func (g *target) read(db *DB, req *provider.Request) (*reading, error) {
+	r := &reading{g: g, db: db, req: req, schema: db.schema, ignored: slices.Clone(g.ignored), how: finding{counted: true}}
+	if err := r.read(req, db.opts.Strict); err != nil {
+		return nil, r.refused(err)
+	}
+	return r, nil
+}
+
+func (r *reading) read(req *provider.Request, strict bool) error {
+	for _, list := range [][]binding{r.g.key, r.g.parents} {
 		more, err := bindingFilters(list, req)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.filters = append(r.filters, more...)
 	}
 	for _, m := range req.Params.Query {
-		if err := r.parameter(m.Name, m.Value); err != nil {
-			return nil, err
+		if err := r.named(m.Name, m.Value); err != nil {
+			return err
 		}
 	}
-	if g.verb == listRows && len(req.Body) > 0 && req.Body[0] == '{' {
+	if r.g.verb == listRows && len(req.Body) > 0 && req.Body[0] == '{' {
 		if err := r.bodyFields(req.Body); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	choices := 0
@@ -321,12 +330,21 @@ func (g *target) read(s *schema, req *provider.Request, strict bool) (*reading, 
 		choices += f.choices()
 	}
 	if choices > maxChoices {
-		return nil, invalid("the filters give %d values, at most %d can be asked for at once", choices, maxChoices)
+		return because(invalid("the filters give %d values, at most %d can be asked for at once", choices, maxChoices), refusal{by: byParameter})
 	}
 	if strict {
-		return r, r.refuseIgnored(len(g.ignored))
+		return r.refuseIgnored(len(r.g.ignored))
 	}
-	return r, nil
+	return nil
+}
+
+// named reads one parameter, and says of an error which one it is about.
+func (r *reading) named(name string, raw []byte) error {
+	err := r.parameter(name, raw)
+	if err != nil {
+		err = because(err, refusal{by: byParameter, fields: []string{name}})
+	}
+	return err
 }
 
 func (r *reading) bodyFields(body []byte) error {
@@ -335,7 +353,7 @@ func (r *reading) bodyFields(body []byte) error {
 		return invalid("the body: %v", err)
 	}
 	canon.Members(compact, func(key, val []byte) bool {
-		err = r.parameter(canon.Unquote(key), val)
+		err = r.named(canon.Unquote(key), val)
 		return err == nil
 	})
 	return err
@@ -356,5 +374,6 @@ func (r *reading) refuseIgnored(skip int) error {
 	if near := nearest(names[0], cols); near != "" {
 		hint = "did you mean \"" + near + "\"?"
 	}
-	return invalid("%s has no column for the parameter %q; %s", t.name, clip(names[0]), hint)
+	err := invalid("%s has no column for the parameter %q; %s", t.name, clip(names[0]), hint)
+	return because(err, refusal{by: byStrict, fields: slices.Clone(names)})
 }

@@ -13,7 +13,7 @@ func bindingFilters(list []binding, req *provider.Request) ([]filter, error) {
 	for _, b := range list {
 		f, err := b.filter(req)
 		if err != nil {
-			return nil, err
+			return nil, because(err, refusal{by: byParameter, fields: []string{b.param}})
 		}
 		out = append(out, f)
 	}
@@ -25,7 +25,7 @@ const maxChoices = 5000
 
 // read answers a read of one row.
 func (db *DB) read(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
-	r, err := g.read(db.schema, req, db.opts.Strict)
+	r, err := g.read(db, req)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (db *DB) row(ctx context.Context, c *conn, g *target, r *reading) ([]byte, 
 
 // list answers a page of rows, or all of them where the contract does not page.
 func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
-	r, err := g.read(db.schema, req, db.opts.Strict)
+	r, err := g.read(db, req)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (db *DB) list(ctx context.Context, g *target, req *provider.Request) (*prov
 	if req.Page != nil {
 		q.size, cursor = max(req.Page.Size, 1), req.Page.Cursor
 		if q.from, err = g.start(q.order, cursor, q.size); err != nil {
-			return nil, err
+			return nil, r.refused(err)
 		}
 	}
 	c, err := db.reader(ctx, req)

@@ -82,6 +82,9 @@ func (r reference) value(req *provider.Request) (driver.Value, error) {
 	return nil, nil
 }
 
+// text spells the reference without its colon.
+func (r reference) text() string { return strings.Join(append([]string{r.root}, r.path...), ".") }
+
 func (r reference) inBody(body []byte) (driver.Value, error) {
 	if len(body) == 0 {
 		return nil, nil

@@ -62,8 +62,9 @@ func (w *change) settleRowid(ctx context.Context, c *conn) error {
 }
 
 func usedUp(auto *column) error {
-	return refuse(provider.Conflict, "%s has no next %q: the largest one, %d, is taken; give an %[2]q that is free",
+	err := refuse(provider.Conflict, "%s has no next %q: the largest one, %d, is taken; give an %[2]q that is free",
 		auto.table.name, auto.name, int64(math.MaxInt64))
+	return because(err, refusal{by: bySequence, columns: columnNames(auto)})
 }
 
 // spent is what to answer where the engine says that it is full: that an

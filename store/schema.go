@@ -23,6 +23,7 @@ type table struct {
 	virtual bool
 	fks     []foreignKey
 	unique  [][]*column // column sets that no two rows share, key included
+	indexes []index     // the unique ones that have columns alone
 	search  *fullText   // finds words in the rows, nil without one
 	trigger bool        // rows may look different after a write than it said
 	// every column as a select list, and as the end of a write
@@ -44,6 +45,24 @@ type column struct {
 	form      string // of the times it holds, see times.go; "" when it holds none
 	pos       int    // index in table.cols
 	lead      string // what stands before the value in a row: {"AlbumId": or ,"Title":
+}
+
+// An index is a unique index, of some rows or of all.
+type index struct {
+	name       string
+	cols       []*column
+	collations []string // by which it compares each of them
+}
+
+// indexOn is the unique index on columns, the zero one where there is none: the rowid
+// has no index.
+func (t *table) indexOn(cols []*column) index {
+	for _, i := range t.indexes {
+		if slices.Equal(i.cols, cols) {
+			return i
+		}
+	}
+	return index{}
 }
 
 // A foreignKey says that cols hold a key of the table named parent.
@@ -251,26 +270,28 @@ func (t *table) readIndexes(ctx context.Context, c *conn) error {
 	if len(t.key) > 0 {
 		t.unique = append(t.unique, t.key)
 	}
-	const unique = `SELECT l.name, i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i
-		WHERE l."unique" = 1 AND l.partial = 0 AND l.origin <> 'pk' ORDER BY l.name, i.seqno`
-	sets := map[string][]*column{}
-	var names []string
-	whole := map[string]bool{}
-	err := c.query(ctx, unique, []driver.Value{t.name}, 2, func(v []driver.Value) error {
+	const unique = `SELECT l.name, i.name, i.coll, l.partial = 0 AND l.origin <> 'pk' FROM pragma_index_list(?1) AS l, pragma_index_xinfo(l.name) AS i
+		WHERE l."unique" = 1 AND i.key = 1 ORDER BY l.name, i.seqno`
+	var list []index
+	adds := map[string]bool{} // to what is unique in all rows
+	err := c.query(ctx, unique, []driver.Value{t.name}, 4, func(v []driver.Value) error {
 		name := fixture.Text(v[0])
-		if _, ok := sets[name]; !ok {
-			names, whole[name] = append(names, name), true
+		if n := len(list); n == 0 || list[n-1].name != name {
+			list = append(list, index{name: name})
 		}
-		col := t.col(fixture.Text(v[1]))
-		if v[1] == nil || col == nil { // an expression
-			whole[name] = false
-		}
-		sets[name] = append(sets[name], col)
+		adds[name] = number(v[3]) != 0
+		i := &list[len(list)-1]
+		i.cols = append(i.cols, t.col(fixture.Text(v[1])))
+		i.collations = append(i.collations, fixture.Text(v[2]))
 		return nil
 	})
-	for _, name := range names {
-		if whole[name] {
-			t.unique = append(t.unique, sets[name])
+	for _, i := range list {
+		if slices.Contains(i.cols, nil) { // an expression
+			continue
+		}
+		t.indexes = append(t.indexes, i)
+		if adds[i.name] {
+			t.unique = append(t.unique, i.cols)
 		}
 	}
 	return err

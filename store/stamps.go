@@ -18,10 +18,7 @@ var (
 // changed, unless the body gave them a value or the table has its own default.
 func (w *change) stamp() {
 	for _, col := range w.table.cols {
-		if col.form == "" || col.generated || slices.Contains(w.table.key, col) {
-			continue
-		}
-		made, touched := slices.Contains(createdNames, col.norm), slices.Contains(updatedNames, col.norm)
+		made, touched := w.times(col)
 		if !made && !touched {
 			continue
 		}
@@ -35,6 +32,14 @@ func (w *change) stamp() {
 			w.kept = append(w.kept, col) // when a row was made is not the client's to reset
 		}
 	}
+}
+
+// times tells whether a column says when a row was made, or when it was changed.
+func (w *change) times(col *column) (made, touched bool) {
+	if col.form == "" || col.generated || slices.Contains(w.table.key, col) {
+		return false, false
+	}
+	return slices.Contains(createdNames, col.norm), slices.Contains(updatedNames, col.norm)
 }
 
 // put writes a column whatever was written to it before.

@@ -337,11 +337,28 @@ func (db *DB) writer(ctx context.Context) (*conn, error) {
 
 func (db *DB) unwrite(c *conn) { c.pool.writer <- c }
 
+// now is the virtual time of a call, before a connection was taken for it.
+func (db *DB) now(req *provider.Request) time.Time {
+	n, ok := callNumber(req)
+	if !ok {
+		db.calls.Lock()
+		n = db.call + 1
+		db.calls.Unlock()
+	}
+	return db.opts.Now.Add(time.Duration(n) * time.Second).UTC()
+}
+
+// callNumber is the position of a call, as its request id tells it.
+func callNumber(req *provider.Request) (n int64, ok bool) {
+	n, err := strconv.ParseInt(strings.TrimPrefix(req.RequestID, "r"), 10, 32)
+	return n, err == nil
+}
+
 // setClock moves a connection's clock to the call and returns its position: what
 // its request id tells, else a count.
 func (db *DB) setClock(c *conn, req *provider.Request) int64 {
-	n, err := strconv.ParseInt(strings.TrimPrefix(req.RequestID, "r"), 10, 32)
-	if err != nil {
+	n, ok := callNumber(req)
+	if !ok {
 		db.calls.Lock()
 		db.call++
 		n = db.call

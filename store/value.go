@@ -186,7 +186,7 @@ func describe(raw []byte) string {
 		return "an object"
 	case '[':
 		return "an array"
-	case 't', 'f':
+	case 't', 'f', 'n':
 		return string(raw)
 	}
 	return "the number " + clip(string(raw))

@@ -33,6 +33,7 @@ type change struct {
 	at        moment
 	numbers   *numbers
 	claims    []claim // of the numbers in generated ids
+	faults    faults  // of the body
 }
 
 // value is what the change writes to a column.
@@ -55,25 +56,6 @@ func (w *change) set(col *column, v driver.Value) error {
 	return nil
 }
 
-// missing names the columns that a new or replaced row must have and has not.
-// A replaced row keeps its key.
-func (w *change) missing() error {
-	var gaps []*column
-	for _, c := range w.table.cols {
-		if _, given := w.value(c); given || !c.required() {
-			continue
-		}
-		if w.verb == replaceRow && slices.Contains(w.table.key, c) {
-			continue
-		}
-		gaps = append(gaps, c)
-	}
-	if gaps == nil {
-		return nil
-	}
-	return invalid("%s must have a value in %s", nameList(gaps), w.table.name)
-}
-
 // sql is the statement of the change, with RETURNING for all but a delete.
 func (w *change) sql(c *conn) (string, []driver.Value) {
 	t := w.table
@@ -92,7 +74,7 @@ func (w *change) sql(c *conn) (string, []driver.Value) {
 	}
 	if w.verb == replaceRow {
 		for _, c := range t.cols {
-			if _, given := w.value(c); !given && !c.generated && !slices.Contains(t.key, c) && !w.matches(c) && !slices.Contains(w.kept, c) {
+			if w.resets(c) {
 				sets = append(sets, fixture.Quote(c.name)+" = "+c.defaultSQL())
 			}
 		}
@@ -120,6 +102,12 @@ func (w *change) insert() (string, []driver.Value) {
 		strings.Repeat(",?", len(names)-1) + ")" + w.table.returning, vals
 }
 
+// resets tells whether a replacement puts a column back to its default.
+func (w *change) resets(c *column) bool {
+	_, given := w.value(c)
+	return !given && !c.generated && !slices.Contains(w.table.key, c) && !w.matches(c) && !slices.Contains(w.kept, c)
+}
+
 // matches tells whether the row was named by this column: it stays as it is.
 func (w *change) matches(c *column) bool {
 	return slices.ContainsFunc(w.match, func(f filter) bool { return f.col == c })
@@ -139,12 +127,13 @@ func (c *column) defaultSQL() string {
 
 // write answers a create, an update or a delete.
 func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*provider.Response, error) {
+	w := g.newChange(db.schema, req)
 	if db.opts.ReadOnly {
-		return nil, refuse(provider.PolicyDenied, "the fixture database is read-only: %s would change %s", g.name, g.table.name)
+		err := refuse(provider.PolicyDenied, "the fixture database is read-only: %s would change %s", g.name, g.table.name)
+		return nil, w.refused(because(err, refusal{by: byReadOnly}))
 	}
-	w, err := g.change(db.schema, req)
-	if err != nil {
-		return nil, err
+	if err := w.read(req); err != nil {
+		return nil, w.refused(err)
 	}
 	c, err := db.writer(ctx)
 	if err != nil {
@@ -162,7 +151,7 @@ func (db *DB) write(ctx context.Context, g *target, req *provider.Request) (*pro
 	})
 	if err != nil {
 		end(0)
-		return nil, db.constraint(ctx, c, w, err)
+		return nil, w.refused(db.constraint(ctx, c, w, err))
 	}
 	end(w.added())
 	db.numbers.settle(w)
@@ -185,32 +174,41 @@ func (w *change) added() int64 {
 	return 0
 }
 
-// change reads what a request wants written.
-func (g *target) change(s *schema, req *provider.Request) (*change, error) {
-	w := &change{target: g, shown: g, schema: s, table: g.table, verb: g.verb, once: req.IdempotencyKey}
-	if g.verb != deleteRow {
-		if err := w.fill(req.Body); err != nil {
-			return nil, err
-		}
-	}
+// newChange is the change of a request that is still to be read; no row was looked at.
+func (g *target) newChange(s *schema, req *provider.Request) *change {
+	return &change{target: g, shown: g, schema: s, table: g.table, verb: g.verb, once: req.IdempotencyKey, how: finding{counted: true}}
+}
+
+// read reads what a request wants written.
+func (w *change) read(req *provider.Request) error {
+	g := w.target
 	key, err := bindingFilters(g.key, req)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	parents, err := bindingFilters(g.parents, req)
-	if err != nil {
-		return nil, err
+	if w.parents, err = bindingFilters(g.parents, req); err != nil {
+		return err
 	}
-	w.match, w.parents = append(key, parents...), parents
-	if g.verb == createRow {
-		for _, f := range w.match {
+	match := append(key, w.parents...)
+	if w.verb != createRow {
+		w.match = match
+	}
+	if w.verb != deleteRow {
+		if err := w.fill(req.Body); err != nil {
+			return err
+		}
+	}
+	if w.verb == createRow {
+		for _, f := range match {
 			if err := w.place(f); err != nil {
-				return nil, err
+				w.faults.add(f.col.name, f.col, err)
 			}
 		}
-		w.match = nil
 	}
-	return w, g.assign(w, req)
+	if err := g.assign(w, req); err != nil {
+		return err
+	}
+	return w.faulty()
 }
 
 // place puts a new row under the parent that its path names.
@@ -245,6 +243,7 @@ func (w *change) placeVia(f filter) error {
 
 // run does the change inside a transaction and returns the row as it is after.
 func (w *change) run(ctx context.Context, c *conn) (row []byte, err error) {
+	w.how.counted = c.raw.Visits()
 	if w.verb == patchRow && len(w.cols)+len(w.lookups)+len(w.extras) == 0 {
 		row, err = w.table.get(ctx, c, w.match, w.target.shape, &w.how)
 		w.how.plan = nil
@@ -283,10 +282,7 @@ func (w *change) complete(ctx context.Context, c *conn) error {
 		}
 	}
 	w.stamp()
-	if w.verb == createRow || w.verb == replaceRow {
-		return w.missing()
-	}
-	return nil
+	return w.missing()
 }
 
 func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
@@ -315,7 +311,6 @@ func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 	if w.verb != createRow {
 		w.how.rows = c.raw.Visited()
 	}
-	w.how.counted = c.raw.Visits()
 	if err != nil || row == nil || !t.trigger && !w.target.shape.reads() || len(now) == 0 {
 		return row, err
 	}

@@ -33,7 +33,7 @@ func TestWrites(t *testing.T) {
 	do(call{id: "customers.create", body: `{"email":"c@x"}`}, `{"id":3,"email":"c@x","name":"n/a","age":null,"team":null,"rank":null}`)
 	do(call{id: "customers.create", body: `{"email":"d@x","id":9}`}, `{"id":9,"email":"d@x","name":"n/a","age":null,"team":null,"rank":null}`)
 	do(call{id: "customers.create"}, `validation_error: "email" must have a value in customers`)
-	do(call{id: "customers.create", body: `{"email":null}`}, `validation_error: "email" of customers must have a value`)
+	do(call{id: "customers.create", body: `{"email":null}`}, `validation_error: "email" must have a value in customers`)
 	do(call{id: "customers.create", body: `{"email":"a@x"}`}, `conflict: customers already has a row with "email" "a@x"`)
 	do(call{id: "customers.create", body: `{"email":"z@x","id":1}`}, `conflict: customers already has a row with "id" 1`)
 	do(call{id: "customers.update", path: "id=3", body: `{"team":"red","rank":2}`}, `conflict: customers already has a row with "team" "red", "rank" 2`)

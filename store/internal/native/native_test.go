@@ -45,6 +45,24 @@ func TestDriver(t *testing.T) {
 	if n, ok := StatementOf(st.(*sqlite3.SQLiteStmt)).Scanned(); !ok || n != 2 {
 		t.Errorf("scanned %d rows, %v; want 2 steps forward; look at the fields of SQLiteStmt", n, ok)
 	}
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+	// Both tables are gone over, the inner one to fill an index of this run.
+	if st, err = c.Prepare("SELECT 1 FROM t AS x JOIN t AS y ON x.a = y.a"); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err = st.(driver.StmtQueryContext).QueryContext(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next(val) == nil {
+	}
+	if err := rows.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := StatementOf(st.(*sqlite3.SQLiteStmt)).Scanned(); !ok || n != 4 {
+		t.Errorf("scanned %d rows, %v; want 2 steps forward in each table", n, ok)
+	}
 	if _, err := c.Prepare("SELECT * FROM v"); err == nil {
 		t.Error("a view of the fixture called the counter")
 	}
