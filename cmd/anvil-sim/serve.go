@@ -47,9 +47,9 @@ type serveOptions struct {
 	fixture    fixtureFlags
 	describe   descriptionFlags
 
-	hard       context.Context // ends with a second signal
-	calls      *traceLog       // nil without --trace
-	trust      string          // the certificate that clients of --tls trust
+	hard  context.Context // ends with a second signal
+	calls *traceLog       // nil without --trace
+	trust string          // the certificate that clients of --tls trust
 }
 
 func newServe(s cli.Streams) *cobra.Command {
