@@ -104,10 +104,10 @@ func stillAt(path string, opened fs.FileInfo) error {
 
 func openError(path string, err error) error {
 	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("trace file %s: the folder %s does not exist; create it or name another file: %w", path, dir, err)
+		return fmt.Errorf("trace file %s: the folder %s does not exist; create it or name another file", path, dir)
 	}
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		return fmt.Errorf("trace file %s: it is a folder; name a file in it: %w", path, err)
+		return fmt.Errorf("trace file %s: it is a folder; name a file in it", path)
 	}
 	if errors.Is(err, syscall.ENXIO) {
 		return fmt.Errorf("trace file %s: it is a named pipe that nobody reads; start the reader first: %w", path, err)

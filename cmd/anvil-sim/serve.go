@@ -314,7 +314,7 @@ func (o *serveOptions) orReport(first, second error) error {
 // report prints what went wrong beside a call or after the last one.
 func (o *serveOptions) report(err error) {
 	if err != nil {
-		fmt.Fprintf(o.streams.Err, "anvil-sim: %v\n", err)
+		fmt.Fprintf(o.streams.Err, "anvil-sim: %s\n", cli.Text(err))
 	}
 }
 
