@@ -114,7 +114,8 @@ type Field struct {
 	Key      string // agent key
 	Required bool
 	Schema   *Value
-	Style    string // deepObject: a form spells it name[key]=value; "" when the contract does not say
+	Style    string // how a form spells it (deepObject: name[key]=value); "" when the contract does not say
+	Explode  *bool  // nil when the contract does not say; false: a form spells all values in one text
 }
 
 // A DeclaredError maps an error code to the status and vendor code that the API

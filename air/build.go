@@ -75,10 +75,7 @@ func newParams(list *Value) []*Param {
 			Name: str(v, "name"), Key: agentKey(v), In: str(v, "in"), Required: v.Get("required").True(),
 			Schema: v.Get("schema"), Style: str(v, "style"), Description: str(v, "description"),
 		}
-		if e := v.Get("explode"); e != nil {
-			explode := e.True()
-			p.Explode = &explode
-		}
+		p.Explode = explode(v)
 		params[i] = p
 	}
 	return params
@@ -94,10 +91,20 @@ func newBody(v *Value) *Body {
 	}
 	for _, f := range v.Get("fields").Elems() {
 		b.Fields = append(b.Fields, &Field{
-			Name: str(f, "name"), Key: agentKey(f), Required: f.Get("required").True(), Schema: f.Get("schema"), Style: str(f, "style"),
+			Name: str(f, "name"), Key: agentKey(f), Required: f.Get("required").True(), Schema: f.Get("schema"), Style: str(f, "style"), Explode: explode(f),
 		})
 	}
 	return b
+}
+
+// explode is the explode of a parameter or field, nil when it does not say.
+func explode(v *Value) *bool {
+	e := v.Get("explode")
+	if e == nil {
+		return nil
+	}
+	yes := e.True()
+	return &yes
 }
 
 func newErrors(list *Value) []DeclaredError {

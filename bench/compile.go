@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,22 +24,17 @@ const largest = "compile/testdata/specs/openapi3/github-rest.json.gz"
 // compileRun compares compiling a description with a bare parse of its text, each
 // in a process of its own, and compiles descriptions of growing size.
 func compileRun(ctx context.Context, args []string, out io.Writer, stderr *os.File) error {
-	flags := flag.NewFlagSet("bench compile", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := newFlags("bench compile", stderr)
 	spec := flags.String("spec", largest, "the description to compile")
 	peer := flags.String("libopenapi", "", "the binary of bench/peers, which reads descriptions by libopenapi (go -C bench/peers build -o FILE .)")
 	rounds := flags.Int("rounds", 5, "rounds; medians are taken over them")
 	sizes := flags.Int("operations", 500, "operations of the smallest made description; the others have 10 and 100 times as many, 0 for none")
-	short := flags.Bool("short", false, "a quick run: 1 round, 10 to 1,000 operations")
 	asJSON := flags.Bool("json", false, "print JSON instead of a table")
-	if err := flags.Parse(args); err != nil {
+	if _, err := parseShort(flags, args, map[string]string{"rounds": "1", "operations": "10"}); err != nil {
 		return err
 	}
-	if *short {
-		*rounds, *sizes = 1, 10
-	}
-	if *rounds < 1 || flags.NArg() > 0 {
-		return fmt.Errorf("--rounds wants more than 0, and there are no arguments; got %d, %q", *rounds, flags.Args())
+	if *rounds < 1 {
+		return fmt.Errorf("--rounds wants more than 0, got %d", *rounds)
 	}
 	dir, err := os.MkdirTemp("", "anvil-bench")
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -66,9 +65,7 @@ func crowdRun(ctx context.Context, args []string, out io.Writer, stderr *os.File
 
 func parseCrowd(args []string, stderr *os.File) (*crowd, error) {
 	c := &crowd{stderr: stderr}
-	flags := flag.NewFlagSet("bench crowd", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "a quick run: 1 round, 300 idle connections, 8 bad clients of each kind")
+	flags := newFlags("bench crowd", stderr)
 	flags.StringVar(&c.Binary, "anvil-sim", "", "the binary to measure (default: build ./cmd/anvil-sim)")
 	flags.IntVar(&c.Rounds, "rounds", 3, "rounds; medians are taken over them")
 	flags.DurationVar(&c.For, "for", 5*time.Second, "length of a measurement of the ordinary clients")
@@ -76,15 +73,11 @@ func parseCrowd(args []string, stderr *os.File) (*crowd, error) {
 	flags.IntVar(&c.bad, "bad", 100, "bad clients of each of the kinds")
 	flags.IntVar(&c.clients, "clients", 64, "ordinary clients")
 	flags.BoolVar(&c.JSON, "json", false, "print JSON instead of a table")
-	if err := flags.Parse(args); err != nil {
+	if _, err := parseShort(flags, args, map[string]string{"rounds": "1", "for": "200ms", "idle": "300", "bad": "8"}); err != nil {
 		return nil, err
 	}
-	if *short {
-		c.Rounds, c.For, c.idle, c.bad = 1, 200*time.Millisecond, 300, 8
-	}
-	if c.Rounds < 1 || c.For <= 0 || c.idle < 1 || c.bad < 1 || c.clients < 1 || flags.NArg() > 0 {
-		return nil, fmt.Errorf("every option wants more than 0, and there are no arguments; got %d, %v, %d, %d, %d, %q",
-			c.Rounds, c.For, c.idle, c.bad, c.clients, flags.Args())
+	if c.Rounds < 1 || c.For <= 0 || c.idle < 1 || c.bad < 1 || c.clients < 1 {
+		return nil, fmt.Errorf("every option wants more than 0, got %d, %v, %d, %d, %d", c.Rounds, c.For, c.idle, c.bad, c.clients)
 	}
 	return c, nil
 }

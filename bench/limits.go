@@ -160,6 +160,12 @@ func pipe(ctx context.Context, command []string, under int, length time.Duration
 	if line, err := answers.ReadSlice('\n'); err != nil {
 		return r, fmt.Errorf("initialize: %w, answered %q", err, line)
 	}
+	return roundTrips(in, answers, under, length)
+}
+
+// roundTrips keeps a number of requests under way for a while, and then waits for
+// their answers.
+func roundTrips(in io.Writer, answers *bufio.Reader, under int, length time.Duration) (r result, err error) {
 	params := readRequest().AppendJSON(nil)
 	sent := make([]time.Time, under)
 	send := func(i int) error {

@@ -114,27 +114,14 @@ type settings struct {
 
 func parseSettings(args []string, stderr io.Writer) (settings, error) {
 	var s settings
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "a quick run: 1 round, 0.2 s, 1 and 16 connections; flags that are given win")
+	flags := newFlags("bench", stderr)
 	flags.StringVar(&s.Binary, "anvil-sim", "", "the binary to measure (default: build ./cmd/anvil-sim)")
 	flags.IntVar(&s.Rounds, "rounds", 5, "rounds; medians are taken over them")
 	secs := flags.Float64("secs", 0.5, "seconds of one measurement")
 	conns := flags.String("conns", "1,16,64", "numbers of connections")
 	flags.BoolVar(&s.JSON, "json", false, "print JSON instead of a table")
-	if err := flags.Parse(args); err != nil {
+	if _, err := parseShort(flags, args, map[string]string{"rounds": "1", "secs": "0.2", "conns": "1,16"}); err != nil {
 		return s, err
-	}
-	if *short {
-		given := map[string]bool{}
-		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		for name, value := range map[string]string{"rounds": "1", "secs": "0.2", "conns": "1,16"} {
-			if !given[name] {
-				if err := flags.Set(name, value); err != nil {
-					return s, err
-				}
-			}
-		}
 	}
 	for _, text := range strings.Split(*conns, ",") {
 		n, err := strconv.Atoi(text)
@@ -144,8 +131,8 @@ func parseSettings(args []string, stderr io.Writer) (settings, error) {
 		s.Conns = append(s.Conns, n)
 	}
 	s.For = time.Duration(*secs * float64(time.Second))
-	if s.Rounds < 1 || s.For <= 0 || flags.NArg() > 0 {
-		return s, fmt.Errorf("--rounds and --secs want more than 0, and there are no arguments; got %d, %v, %q", s.Rounds, *secs, flags.Args())
+	if s.Rounds < 1 || s.For <= 0 {
+		return s, fmt.Errorf("--rounds and --secs want more than 0, got %d, %v", s.Rounds, *secs)
 	}
 	return s, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -34,15 +33,14 @@ type soak struct {
 // the last quarter needs noticeably more than the second.
 func soakRun(ctx context.Context, args []string, out io.Writer, stderr *os.File) error {
 	s := &soak{stderr: stderr}
-	flags := flag.NewFlagSet("bench soak", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := newFlags("bench soak", stderr)
 	flags.StringVar(&s.binary, "anvil-sim", "", "the binary to measure (default: build ./cmd/anvil-sim)")
 	flags.DurationVar(&s.length, "for", time.Hour, "length of the run")
 	flags.DurationVar(&s.period, "period", 30*time.Second, "time between resets")
 	flags.IntVar(&s.clients, "clients", 64, "clients, half of them on each server")
 	mixed := flags.Bool("mix", false, "calls at random to a fixture database, a provider process, a recorder and a replay, which are all started anew every period")
 	seed := flags.Uint64("seed", 1, "what the calls of --mix follow from")
-	if err := flags.Parse(args); err != nil {
+	if err := parseFlags(flags, args); err != nil {
 		return err
 	}
 	if s.clients < 2 || s.period <= 0 || s.length < s.period {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -27,27 +26,14 @@ type storeRun struct {
 }
 
 func parseStoreRun(args []string, stderr io.Writer) (s storeRun, err error) {
-	flags := flag.NewFlagSet("bench sqlite", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "a quick run: 1 round, 0.05 s, 10000 rows; flags that are given win")
+	flags := newFlags("bench sqlite", stderr)
 	flags.IntVar(&s.Rounds, "rounds", 5, "rounds; medians are taken over them")
 	secs := flags.Float64("secs", 0.3, "seconds of one measurement")
 	rows := flags.String("rows", "10000,100000,1000000", "rows of the table")
 	flags.BoolVar(&s.JSON, "json", false, "print JSON instead of a table")
 	flags.BoolVar(&s.CPU, "cpu", false, "measure processor time: on a machine with other work the clock says little")
-	if err := flags.Parse(args); err != nil {
+	if _, err := parseShort(flags, args, map[string]string{"rounds": "1", "secs": "0.05", "rows": "10000"}); err != nil {
 		return s, err
-	}
-	if *short {
-		given := map[string]bool{}
-		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		for name, value := range map[string]string{"rounds": "1", "secs": "0.05", "rows": "10000"} {
-			if !given[name] {
-				if err := flags.Set(name, value); err != nil {
-					return s, err
-				}
-			}
-		}
 	}
 	for _, text := range strings.Split(*rows, ",") {
 		n, err := strconv.Atoi(text)
@@ -57,8 +43,8 @@ func parseStoreRun(args []string, stderr io.Writer) (s storeRun, err error) {
 		s.Sizes = append(s.Sizes, n)
 	}
 	s.For = time.Duration(*secs * float64(time.Second))
-	if s.Rounds < 1 || s.For <= 0 || flags.NArg() > 0 {
-		return s, fmt.Errorf("--rounds and --secs want more than 0, and there are no arguments; got %d, %v, %q", s.Rounds, *secs, flags.Args())
+	if s.Rounds < 1 || s.For <= 0 {
+		return s, fmt.Errorf("--rounds and --secs want more than 0, got %d, %v", s.Rounds, *secs)
 	}
 	return s, nil
 }

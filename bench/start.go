@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -40,22 +39,20 @@ func startRun(ctx context.Context, args []string, out io.Writer, stderr *os.File
 }
 
 func parseStart(args []string, stderr io.Writer) (s settings, contract string, err error) {
-	flags := flag.NewFlagSet("bench start", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "a quick run: 1 round, small contracts")
+	flags := newFlags("bench start", stderr)
 	flags.StringVar(&s.Binary, "anvil-sim", "", "the binary to measure (default: build ./cmd/anvil-sim)")
 	flags.IntVar(&s.Rounds, "rounds", 5, "rounds; medians are taken over them")
 	flags.StringVar(&contract, "contract", "", "a contract to start with too, with the path of a GET: FILE=PATH")
 	flags.BoolVar(&s.JSON, "json", false, "print JSON instead of a table")
-	if err := flags.Parse(args); err != nil {
+	short, err := parseShort(flags, args, map[string]string{"rounds": "1"})
+	if err != nil {
 		return s, "", err
 	}
-	s.For = time.Second
-	if *short {
-		s.Rounds, s.For = 1, 50*time.Millisecond
+	if s.For = time.Second; short {
+		s.For = 50 * time.Millisecond
 	}
-	if s.Rounds < 1 || flags.NArg() > 0 {
-		return s, "", fmt.Errorf("--rounds wants more than 0, and there are no arguments; got %d, %q", s.Rounds, flags.Args())
+	if s.Rounds < 1 {
+		return s, "", fmt.Errorf("--rounds wants more than 0, got %d", s.Rounds)
 	}
 	if contract != "" && !strings.Contains(contract, "=/") {
 		return s, "", fmt.Errorf("--contract %s: want FILE=/PATH, for example air.yaml=/user", contract)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,19 +63,18 @@ type tapeSettings struct {
 
 func parseTape(args []string, stderr io.Writer) (tapeSettings, error) {
 	s := tapeSettings{rounds: 5, bytes: 20 << 20, calls: 10_000, sizes: []int{1_000, 10_000, 100_000}, body: 100 << 20}
-	flags := flag.NewFlagSet("bench tape", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "a quick run: 1 round, a tape of 1 MB, a body of 4 MB")
+	flags := newFlags("bench tape", stderr)
 	flags.IntVar(&s.rounds, "rounds", s.rounds, "rounds; medians are taken over them")
 	flags.BoolVar(&s.json, "json", false, "print JSON instead of tables")
-	if err := flags.Parse(args); err != nil {
+	short, err := parseShort(flags, args, map[string]string{"rounds": "1"})
+	if err != nil {
 		return s, err
 	}
-	if *short {
-		s = tapeSettings{rounds: 1, bytes: 1 << 20, calls: 500, sizes: []int{100, 1_000, 10_000}, body: 4 << 20, json: s.json}
+	if short {
+		s = tapeSettings{rounds: s.rounds, bytes: 1 << 20, calls: 500, sizes: []int{100, 1_000, 10_000}, body: 4 << 20, json: s.json}
 	}
-	if s.rounds < 1 || flags.NArg() > 0 {
-		return s, fmt.Errorf("--rounds wants more than 0, and there are no arguments; got %d, %q", s.rounds, flags.Args())
+	if s.rounds < 1 {
+		return s, fmt.Errorf("--rounds wants more than 0, got %d", s.rounds)
 	}
 	return s, nil
 }

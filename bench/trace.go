@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -28,25 +27,15 @@ type traceSettings struct {
 }
 
 func parseTraceSettings(args []string, stderr io.Writer) (s traceSettings, err error) {
-	flags := flag.NewFlagSet("bench trace", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "a quick run: 1 round of 2MB; flags that are given win")
+	flags := newFlags("bench trace", stderr)
 	flags.StringVar(&s.Binary, "anvil-trace", "", "the binary to measure (default: build ./cmd/anvil-trace)")
 	sizes := flags.String("size", "100MB", "sizes of the traces, a call takes about 1 KB: 10MB,100MB,1GB")
 	flags.IntVar(&s.Rounds, "rounds", 3, "rounds; medians are taken over them")
 	only := flags.String("only", "", "cases to run, parts of their names separated by commas")
 	flags.BoolVar(&s.JSON, "json", false, "print JSON instead of a table")
 	flags.StringVar(&s.Dir, "dir", "", "folder for the traces, three times their size (default: the system's for temporary files)")
-	if err := flags.Parse(args); err != nil {
+	if _, err := parseShort(flags, args, map[string]string{"size": "2MB", "rounds": "1"}); err != nil {
 		return s, err
-	}
-	given := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if *short && !given["size"] {
-		*sizes = "2MB"
-	}
-	if *short && !given["rounds"] {
-		s.Rounds = 1
 	}
 	for text := range strings.SplitSeq(*sizes, ",") {
 		n, err := parseSize(text)
@@ -58,8 +47,8 @@ func parseTraceSettings(args []string, stderr io.Writer) (s traceSettings, err e
 	if *only != "" {
 		s.Only = strings.Split(*only, ",")
 	}
-	if s.Rounds < 1 || flags.NArg() > 0 {
-		return s, fmt.Errorf("--rounds wants more than 0, and there are no arguments; got %d, %q", s.Rounds, flags.Args())
+	if s.Rounds < 1 {
+		return s, fmt.Errorf("--rounds wants more than 0, got %d", s.Rounds)
 	}
 	return s, nil
 }

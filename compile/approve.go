@@ -170,27 +170,23 @@ func (b *Bundle) diagnose(d api.Diagnostic) {
 
 // A Selection says which operations to approve.
 type Selection struct {
-	IDs     []string // operation ids
+	IDs     []string // operation ids, or operationIds of the description
 	Reads   bool     // every read
 	All     bool     // everything that can be served
 	Exposed bool     // what the bundle's exposure profile exposes
 }
 
 // Approve approves operations in a reviewer's name and returns their ids. An
-// unknown id and a blocked operation that is asked for by its id are errors.
+// name that [FindOperations] refuses and a blocked operation that is asked for by name
+// are errors.
 func (b *Bundle) Approve(sel Selection, reviewer string) ([]string, error) {
 	if strings.TrimSpace(reviewer) == "" {
 		return nil, fmt.Errorf("an approval needs a reviewer")
 	}
 	ops := slices.Clone(b.operationValues())
-	ids := make([]string, len(ops))
-	for i, op := range ops {
-		ids[i] = opID(op)
-	}
-	for _, id := range sel.IDs {
-		if !slices.Contains(ids, id) {
-			return nil, unknown("operation", id, ids)
-		}
+	asked, err := FindOperations(ops, sel.IDs)
+	if err != nil {
+		return nil, err
 	}
 	exposed := map[string]bool{}
 	for _, e := range b.Tree.Get("service").Get("source").Get("profile").Get("exposedOperations").Elems() {
@@ -200,7 +196,7 @@ func (b *Bundle) Approve(sel Selection, reviewer string) ([]string, error) {
 	var done []string
 	for i, op := range ops {
 		id := opID(op)
-		named := slices.Contains(sel.IDs, id)
+		named := slices.Contains(asked, id)
 		read := op.Get("effect").Get("kind").Text() == "read"
 		if !named && !sel.All && !(sel.Reads && read) && !(sel.Exposed && exposed[id]) {
 			continue

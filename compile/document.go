@@ -96,6 +96,19 @@ func (c *compiler) serviceValue(sources []*api.File, entry string) *api.Value {
 	return b.object()
 }
 
+// sourceRef says where an operation stands in its description.
+func (c *compiler) sourceRef(o *operation) *api.Value {
+	ref := builder{}
+	ref.set("kind", c.desc.Kind)
+	ref.set("path", o.src.Path)
+	ref.set("method", o.src.Method)
+	if o.src.ID != "" {
+		ref.set("operationId", o.src.ID)
+	}
+	ref.set("pointer", o.src.Pointer)
+	return ref.object()
+}
+
 func (c *compiler) operationValue(o *operation) *api.Value {
 	b := builder{}
 	b.set("id", o.id)
@@ -107,15 +120,7 @@ func (c *compiler) operationValue(o *operation) *api.Value {
 	}
 	b.set("description", text)
 	b.set("tags", o.src.Tags)
-	ref := builder{}
-	ref.set("kind", c.desc.Kind)
-	ref.set("path", o.src.Path)
-	ref.set("method", o.src.Method)
-	if o.src.ID != "" {
-		ref.set("operationId", o.src.ID)
-	}
-	ref.set("pointer", o.src.Pointer)
-	b.set("sourceRef", ref.object())
+	b.set("sourceRef", c.sourceRef(o))
 	b.set("effect", object("kind", o.effect.kind, "action", o.effect.action, "resource", o.effect.resource, "risk", o.effect.risk, "reversible", o.effect.reversible))
 	in := builder{}
 	params, keys := c.params(o)
@@ -131,14 +136,7 @@ func (c *compiler) operationValue(o *operation) *api.Value {
 	} else {
 		b.set("errors", c.errors(o))
 	}
-	idem := builder{}
-	idem.set("mode", o.idem.mode)
-	idem.set("mechanism", o.idem.mechanism)
-	if o.idem.key != "" {
-		idem.set("key", o.idem.key)
-	}
-	idem.set("keyDerivation", o.idem.derivation)
-	b.set("idempotency", idem.object())
+	b.set("idempotency", o.idem.value())
 	b.set("retries", retries(o))
 	b.set("confirmation", confirmation(o))
 	b.set("auth", o.auth)

@@ -16,7 +16,8 @@ import (
 	"github.com/anvil-sim/anvil/internal/canon"
 )
 
-// soon fails when f takes longer than anybody waits, and says which it was.
+// soon fails when f hangs, and says which it was. It is no measure of speed: a machine
+// that does other things too must not fail it.
 func soon(t *testing.T, name string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -26,8 +27,8 @@ func soon(t *testing.T, name string, f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatalf("%s: not done after a minute", name)
+	case <-time.After(5 * time.Minute):
+		t.Fatalf("%s: not done after five minutes", name)
 	}
 }
 

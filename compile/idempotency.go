@@ -10,6 +10,18 @@ import (
 // An idempotency says how a call may be repeated.
 type idempotency struct{ mode, mechanism, key, derivation string }
 
+// value is the idempotency as the contract states it.
+func (i *idempotency) value() *api.Value {
+	b := builder{}
+	b.set("mode", i.mode)
+	b.set("mechanism", i.mechanism)
+	if i.key != "" {
+		b.set("key", i.key)
+	}
+	b.set("keyDerivation", i.derivation)
+	return b.object()
+}
+
 // repeatability finds out how an operation may be repeated: a read and a PUT or
 // DELETE are so by nature, others by a key that the description declares.
 func (c *compiler) repeatability(o *operation) idempotency {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
@@ -250,10 +251,22 @@ func (c *compiler) fields(o *operation, schema *api.Value, keys map[string]bool)
 		}
 		f.set("required", required[m.Key] && !s.Get("readOnly").True())
 		f.set("schema", c.plain(s))
-		if style := o.body.Styles[m.Key]; style == "deepObject" && bodyRank(o.body.Type) == 2 {
-			f.set("style", style)
+		if bodyRank(o.body.Type) == 2 {
+			spellField(&f, o.body.Styles[m.Key])
 		}
 		list = append(list, f.object())
 	}
 	return list
+}
+
+// spellField writes down how a form spells a field, where that is not by its bare
+// name, again for each value.
+func spellField(f *builder, s api.FieldStyle) {
+	switch {
+	case s.Style == "deepObject":
+		f.set("style", s.Style)
+	case s.Delimited():
+		f.set("style", cmp.Or(s.Style, "form"))
+		f.set("explode", false)
+	}
 }

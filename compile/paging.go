@@ -282,6 +282,32 @@ func (c *compiler) itemsOf(schema *api.Value, noun string) string {
 // arrayIn is the array of items among the properties of a schema; a strict
 // search takes it by its name alone.
 func (c *compiler) arrayIn(schema *api.Value, noun string, strict bool) string {
+	lists := c.arraysOf(schema)
+	if name := firstIn(lists, func(name string) bool { return sameNoun(name, noun) }); name != "" {
+		return name
+	}
+	if name := firstIn(lists, func(name string) bool { return usualItems[air.SnakeCase(name)] }); name != "" {
+		return name
+	}
+	if strict {
+		return ""
+	}
+	required := c.schemas.required(schema)
+	for _, list := range lists {
+		if len(list) == 1 {
+			return list[0]
+		}
+		needed := slices.DeleteFunc(slices.Clone(list), func(name string) bool { return !required[name] })
+		if len(needed) == 1 {
+			return needed[0]
+		}
+	}
+	return ""
+}
+
+// arraysOf lists the properties of a schema that may be the items of a page: those
+// whose elements are objects, then all.
+func (c *compiler) arraysOf(schema *api.Value) [2][]string {
 	var arrays, ofObjects []string
 	for _, m := range c.schemas.properties(schema) {
 		if c.schemas.deref(m.Value).Get("type").Text() != "array" || strings.Contains(m.Key, ".") && !strings.HasPrefix(m.Key, "@") {
@@ -296,36 +322,14 @@ func (c *compiler) arrayIn(schema *api.Value, noun string, strict bool) string {
 			ofObjects = append(ofObjects, m.Key)
 		}
 	}
-	for _, list := range [][]string{ofObjects, arrays} {
-		for _, name := range list {
-			if sameNoun(name, noun) {
-				return name
-			}
-		}
-	}
-	for _, list := range [][]string{ofObjects, arrays} {
-		for _, name := range list {
-			if usualItems[air.SnakeCase(name)] {
-				return name
-			}
-		}
-	}
-	if strict {
-		return ""
-	}
-	required := c.schemas.required(schema)
-	for _, list := range [][]string{ofObjects, arrays} {
-		if len(list) == 1 {
-			return list[0]
-		}
-		var needed []string
-		for _, name := range list {
-			if required[name] {
-				needed = append(needed, name)
-			}
-		}
-		if len(needed) == 1 {
-			return needed[0]
+	return [2][]string{ofObjects, arrays}
+}
+
+// firstIn is the first name in the lists that fits, "" when none does.
+func firstIn(lists [2][]string, fits func(string) bool) string {
+	for _, list := range lists {
+		if i := slices.IndexFunc(list, fits); i >= 0 {
+			return list[i]
 		}
 	}
 	return ""

@@ -319,3 +319,44 @@ parameters:
 		}
 	}
 }
+
+// How a form's arrays are spelled in the contract: as the description says, and by
+// Swagger's default.
+func TestFormStyles(t *testing.T) {
+	const array = "{type: array, items: {type: string}}"
+	o, _, _ := one(t, "post", "/x", `
+operationId: x
+responses: {'200': {description: ok}}
+requestBody:
+  content:
+    application/x-www-form-urlencoded:
+      encoding: {a: {style: form, explode: false}, b: {explode: false}, c: {style: spaceDelimited}, d: {style: pipeDelimited, explode: true}, e: {style: form}, f: {style: deepObject}, g: {contentType: text/plain}}
+      schema: {type: object, properties: {a: `+array+", b: "+array+", c: "+array+", d: "+array+", e: "+array+", f: "+array+", g: "+array+`}}
+`)
+	doc, _ := compiled(t, `
+swagger: '2.0'
+info: {title: Shop API, version: '1'}
+paths:
+  /x:
+    post:
+      operationId: x
+      responses: {'200': {description: ok}}
+      parameters:
+      - {name: csv, in: formData, type: array, items: {type: string}, collectionFormat: csv}
+      - {name: usual, in: formData, type: array, items: {type: string}}
+      - {name: ssv, in: formData, type: array, items: {type: string}, collectionFormat: ssv}
+      - {name: multi, in: formData, type: array, items: {type: string}, collectionFormat: multi}
+      - {name: text, in: formData, type: string}
+`, nil)
+	var got []string
+	for _, f := range append(o.Body.Fields, doc.Operations[0].Body.Fields...) {
+		got = append(got, fmt.Sprint(f.Name, " ", f.Style, " ", f.Explode != nil && !*f.Explode))
+	}
+	want := []string{
+		"a form true", "b form true", "c spaceDelimited true", "d  false", "e  false", "f deepObject false", "g  false",
+		"csv form true", "usual form true", "ssv spaceDelimited true", "multi  false", "text  false",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -52,10 +52,14 @@ func ParseProfile(name string, data []byte) (*Profile, error) {
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	return &Profile{
+	p := &Profile{
 		Path: name, ID: tree.Get("id").Text(), All: tree.Get("all").True(), Operations: texts(tree.Get("operations")),
 		Tags: texts(tree.Get("tags")), Paths: texts(tree.Get("paths")), digest: canon.Digest(tree),
-	}, nil
+	}
+	if !p.All && len(p.Operations)+len(p.Tags)+len(p.Paths) == 0 {
+		return nil, fmt.Errorf("%s: it selects nothing, and nothing would be served; want all: true, or a list under operations, tags or paths", name)
+	}
+	return p, nil
 }
 
 // apply marks what the profile exposes. A selector that selects nothing is an

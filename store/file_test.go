@@ -32,8 +32,8 @@ func TestUnusableFiles(t *testing.T) {
 		broken[i] = 0xA5
 	}
 	cases := map[string]string{
-		filepath.Join(dir, "none.db"):      "no such file",
-		dir:                                "this is a directory, want a SQLite file",
+		filepath.Join(dir, "none.db"):      "the file does not exist",
+		dir:                                "this is a folder, want a SQLite file",
 		os.DevNull:                         "no regular file",
 		write("empty.db", ""):              "the file is empty",
 		write("text.db", "id,name\n1,a\n"): `begins with "id,name\n1,a\n"`,

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,12 +27,7 @@ func (b *shaper) mapped() (fields []outField) {
 		f := outField{col: col, at: col.pos, unless: -1}
 		fields = place(fields, strings.Split(name, "."), f)
 	}
-	names := make([]string, 0, len(b.rules.joins))
-	for name := range b.rules.joins {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(b.rules.joins)) {
 		f := outField{at: -1, unless: -1}
 		b.joinRows(&f, b.rules.joins[name])
 		fields = place(fields, strings.Split(name, "."), f)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,12 +30,7 @@ func (d *differ) checkScopes(ctx context.Context, runs []run, baselines int) err
 			return err
 		}
 	}
-	names := make([]string, 0, len(known))
-	for name := range known {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return unknownName(d.scopeOption(left[0].text), left[0].name, names)
+	return unknownName(d.scopeOption(left[0].text), left[0].name, slices.Sorted(maps.Keys(known)))
 }
 
 // findScopes takes the scopes off left that a call has, and notes the names of

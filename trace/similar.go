@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"sort"
 )
 
 // maxLikely bounds the pairs of calls of one tool in one gap that are compared
@@ -108,7 +107,7 @@ func leaves(entry []byte) []uint64 {
 			l.value(val, hashBytes(31, []byte(key)))
 		}
 	}
-	sort.Slice(l.out, func(i, j int) bool { return l.out[i] < l.out[j] })
+	slices.Sort(l.out)
 	return l.out
 }
 

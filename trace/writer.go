@@ -76,6 +76,16 @@ func OpenFile(path string) (*Writer, error) {
 	return w, nil
 }
 
+// A MovedError says that the path given to [OpenFile] no longer leads to the file
+// that lines are written to: what was written is in a file without that name.
+type MovedError struct{ err error }
+
+// Error implements error.
+func (e *MovedError) Error() string { return e.err.Error() }
+
+// Unwrap returns what the system said, if anything.
+func (e *MovedError) Unwrap() error { return errors.Unwrap(e.err) }
+
 // stillAt says that a path no longer leads to the file that was opened there.
 func stillAt(path string, opened fs.FileInfo) error {
 	now, err := os.Stat(path)
@@ -83,19 +93,21 @@ func stillAt(path string, opened fs.FileInfo) error {
 	case err == nil && os.SameFile(now, opened):
 		return nil
 	case err == nil:
-		return fmt.Errorf("trace file %s: another file has its name now; the lines since then are in the one that was removed or renamed", path)
+		err = fmt.Errorf("trace file %s: another file has its name now; the lines since then are in the one that was removed or renamed", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("trace file %s: it was removed or renamed while lines were written to it; removed, its lines are lost", path)
+		err = fmt.Errorf("trace file %s: it was removed or renamed while lines were written to it; removed, its lines are lost", path)
+	default:
+		err = fmt.Errorf("trace file %s: it cannot be found any more: %w", path, err)
 	}
-	return fmt.Errorf("trace file %s: it cannot be found any more: %w", path, err)
+	return &MovedError{err}
 }
 
 func openError(path string, err error) error {
 	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("trace file %s: the folder %s does not exist; create it or name another file: %w", path, dir, err)
+		return fmt.Errorf("trace file %s: the folder %s does not exist; create it or name another file", path, dir)
 	}
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		return fmt.Errorf("trace file %s: it is a folder; name a file in it: %w", path, err)
+		return fmt.Errorf("trace file %s: it is a folder; name a file in it", path)
 	}
 	if errors.Is(err, syscall.ENXIO) {
 		return fmt.Errorf("trace file %s: it is a named pipe that nobody reads; start the reader first: %w", path, err)
@@ -249,8 +261,8 @@ func (w *Writer) writeText(text []byte) (written int, err error) {
 	return n - before, err
 }
 
-// Check tells an error when the path given to OpenFile no longer leads to the file
-// that lines are written to: it was removed, renamed or replaced.
+// Check tells a [MovedError] when the path given to OpenFile no longer leads to the
+// file that lines are written to: it was removed, renamed or replaced.
 func (w *Writer) Check() error { return w.check() }
 
 // Close waits for lines being written, then brings a file that OpenFile opened

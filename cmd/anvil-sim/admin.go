@@ -24,22 +24,22 @@ func (o *serveOptions) withAdmin(st *state, handler *surface.Handler) (http.Hand
 			"give --admin-token or $ANVIL_ADMIN_TOKEN, or bind a loopback address")
 	}
 	admin := &surface.Admin{Token: token, Reset: st.reset, Health: st.health}
-	if o.trace != "" {
+	if calls := o.calls; calls != nil {
 		var resetAt atomic.Int64 // in the trace file
-		resetAt.Store(o.traceStart)
+		resetAt.Store(calls.start)
 		admin.Reset = func(ctx context.Context) error {
-			o.report(o.traceCheck())
+			o.report(calls.file.Check())
 			err := st.reset(ctx)
 			if err == nil {
-				resetAt.Store(sizeOf(o.trace))
+				resetAt.Store(sizeOf(calls.path))
 			}
 			return err
 		}
 		admin.Trace = func(w io.Writer, all bool) error {
 			if all {
-				return copyFrom(w, o.trace, o.traceStart)
+				return copyFrom(w, calls.path, calls.start)
 			}
-			return copyFrom(w, o.trace, resetAt.Load())
+			return copyFrom(w, calls.path, resetAt.Load())
 		}
 	}
 	if st.snapshotter != nil {

@@ -20,12 +20,12 @@ func newApprove(s cli.Streams) *cobra.Command {
 approved which bytes: the digest of the operation with every schema that it reaches.
 When the bundle is compiled again, an operation that changed needs approval again.`,
 		Example: `  anvil-sim approve ./bundle --reads --reviewer Ada
-  anvil-sim approve ./bundle --operation petstore.add_pet --operation petstore.update_pet --reviewer Ada`,
+  anvil-sim approve ./bundle --operation petstore.add_pet --operation updatePet --reviewer Ada`,
 		Args: cli.Args("BUNDLE"),
 		RunE: func(_ *cobra.Command, args []string) error { return approve(s, args[0], sel, reviewer) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&sel.IDs, "operation", nil, "id of an operation; may be repeated")
+	f.StringArrayVar(&sel.IDs, "operation", nil, "id or operationId of an operation; may be repeated")
 	f.BoolVar(&sel.Reads, "reads", false, "every operation that only reads")
 	f.BoolVar(&sel.All, "all", false, "every operation that can be served")
 	f.BoolVar(&sel.Exposed, "profile", false, "what the exposure profile of the bundle exposes")

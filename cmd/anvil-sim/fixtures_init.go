@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/cli"
 	"github.com/anvil-sim/anvil/internal/plural"
 	"github.com/anvil-sim/anvil/store/fixture"
@@ -46,14 +48,7 @@ same contract and seed give the same bytes. Edit the rows with any SQLite tool.`
 			if err != nil {
 				return err
 			}
-			report, err := seed.Make(cmd.Context(), output, doc, opts)
-			if errors.Is(err, fixture.ErrExists) {
-				return cli.WithHint(err, "--force replaces it")
-			}
-			if err != nil {
-				return err
-			}
-			return printInit(s.Out, output, report)
+			return makeFixture(cmd.Context(), s, output, doc, opts)
 		},
 	}
 	f := cmd.Flags()
@@ -66,6 +61,17 @@ same contract and seed give the same bytes. Edit the rows with any SQLite tool.`
 	f.StringArrayVar(&opts.Resources, "resource", nil, "only this resource and what it points to (repeatable)")
 	f.BoolVar(&force, "force", false, "replace an existing database")
 	return cmd
+}
+
+func makeFixture(ctx context.Context, s cli.Streams, output string, doc *air.Document, opts *seed.Options) error {
+	report, err := seed.Make(ctx, output, doc, opts)
+	if errors.Is(err, fixture.ErrExists) {
+		return cli.WithHint(err, "--force replaces it")
+	}
+	if err != nil {
+		return err
+	}
+	return printInit(s.Out, output, report)
 }
 
 func printInit(w io.Writer, output string, r *seed.Report) error {

@@ -33,10 +33,12 @@ description, which is compiled in memory. --operation tells all about some of th
 			if err != nil {
 				return err
 			}
-			rows, err := chooseRows(compile.Inspect(doc), ids, unserved)
-			switch {
-			case err != nil:
+			ids, err := compile.FindOperations(doc.Tree().Get("operations").Elems(), ids)
+			if err != nil {
 				return err
+			}
+			rows := chooseRows(compile.Inspect(doc), ids, unserved)
+			switch {
 			case asJSON:
 				return printRowsJSON(s, rows)
 			case len(ids) > 0:
@@ -47,25 +49,16 @@ description, which is compiled in memory. --operation tells all about some of th
 	}
 	f := cmd.Flags()
 	source.add(f)
-	f.StringArrayVar(&ids, "operation", nil, "id of an operation to tell all about; may be repeated")
+	f.StringArrayVar(&ids, "operation", nil, "id or operationId of an operation to tell all about; may be repeated")
 	f.BoolVar(&unserved, "unserved", false, "only operations that are not served")
 	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
 }
 
-func chooseRows(rows []compile.Row, ids []string, unserved bool) ([]compile.Row, error) {
-	var all []string
-	for _, r := range rows {
-		all = append(all, r.ID)
-	}
-	for _, id := range ids {
-		if !slices.Contains(all, id) {
-			return nil, &compile.UnknownError{What: "operation", Name: id, Known: all}
-		}
-	}
+func chooseRows(rows []compile.Row, ids []string, unserved bool) []compile.Row {
 	return slices.DeleteFunc(rows, func(r compile.Row) bool {
 		return unserved && r.Served || len(ids) > 0 && !slices.Contains(ids, r.ID)
-	}), nil
+	})
 }
 
 func printRows(s cli.Streams, doc *air.Document, rows []compile.Row) error {

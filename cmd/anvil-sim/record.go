@@ -296,7 +296,7 @@ func (o *recordOptions) trust() (*tls.Config, error) {
 // warner prints what could not be recorded when it happens.
 func warner(s cli.Streams) func(error) {
 	return func(err error) {
-		text := "anvil-sim: " + err.Error() + "\n"
+		text := "anvil-sim: " + cli.Text(err) + "\n"
 		var h cli.Hinter
 		if errors.As(err, &h) {
 			text += "hint: " + h.Hint() + "\n"

@@ -9,13 +9,13 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/anvil-sim/anvil/store"
+	"github.com/anvil-sim/anvil/trace"
 )
 
 func TestMain(m *testing.M) {
@@ -37,18 +37,22 @@ func TestScripts(t *testing.T) {
 			}
 			return errors.Join(os.WriteFile(e.WorkDir+"/chinook.db", fixture, 0o600), os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")))
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"gobuild": goBuild},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"tracediff": traceDiff},
 	})
 }
 
-// goBuild is `gobuild COMMAND`: the other program of this module, on the PATH.
-func goBuild(ts *testscript.TestScript, _ bool, args []string) {
-	bin := ts.MkAbs("bin")
-	out, err := exec.Command("go", "build", "-o", bin+"/", "../"+args[0]).CombinedOutput()
-	if err != nil {
-		ts.Fatalf("go build %s: %v\n%s", args[0], err, out)
+// traceDiff is `tracediff BASELINE OTHER IGNORE...`: what anvil-trace diff does with
+// --rename cursors and these --ignore, without that program, which would have to be
+// built first.
+func traceDiff(ts *testscript.TestScript, _ bool, args []string) {
+	report, err := trace.Diff(context.Background(), trace.Input{Name: ts.MkAbs(args[0])}, trace.Input{Name: ts.MkAbs(args[1])},
+		&trace.DiffOptions{Ignore: args[2:], Rename: []string{"cursors"}})
+	ts.Check(err)
+	if report.Same == 0 || !report.Equal() {
+		var text strings.Builder
+		ts.Check(report.WriteText(&text, false))
+		ts.Fatalf("the traces differ, or have no calls:\n%s", text.String())
 	}
-	ts.Setenv("PATH", bin+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
 // makeDB is `makedb SQL-FILE FILE`: unlike an import it takes any SQL.

@@ -17,7 +17,6 @@ import (
 	"github.com/anvil-sim/anvil/sim"
 	"github.com/anvil-sim/anvil/sim/surface"
 	"github.com/anvil-sim/anvil/store"
-	"github.com/anvil-sim/anvil/trace"
 )
 
 // serveOptions are the options of serve as typed.
@@ -48,10 +47,9 @@ type serveOptions struct {
 	fixture    fixtureFlags
 	describe   descriptionFlags
 
-	hard       context.Context // ends with a second signal
-	traceStart int64           // where this run begins in the trace file
-	traceCheck func() error    // whether the trace's name still leads to its file
-	trust      string          // the certificate that clients of --tls trust
+	hard  context.Context // ends with a second signal
+	calls *traceLog       // nil without --trace
+	trust string          // the certificate that clients of --tls trust
 }
 
 func newServe(s cli.Streams) *cobra.Command {
@@ -170,7 +168,7 @@ func (o *serveOptions) timeout() time.Duration {
 	return time.Duration(o.timeoutMS) * time.Millisecond
 }
 
-func (o *serveOptions) run(ctx context.Context, command []string) error {
+func (o *serveOptions) run(ctx context.Context, command []string) (err error) {
 	seed, err := o.check()
 	if err != nil {
 		return err
@@ -185,13 +183,11 @@ func (o *serveOptions) run(ctx context.Context, command []string) error {
 	defer stopPprof()
 	var sink sim.TraceSink
 	if o.trace != "" {
-		o.traceStart = sizeOf(o.trace)
-		w, err := trace.OpenFile(o.trace)
-		if err != nil {
+		if o.calls, err = openTraceLog(o.trace, o.say); err != nil {
 			return err
 		}
-		defer func() { o.report(w.Close()) }()
-		sink, o.traceCheck = w, w.Check
+		defer func() { err = o.orReport(err, o.calls.close()) }()
+		sink = o.calls
 	}
 	st, err := o.openState(ctx, &sim.Options{
 		Trace: sink, Seed: seed, Capability: o.capability, Principal: o.principal, PageSize: o.pageSize,
@@ -216,7 +212,7 @@ func (o *serveOptions) serve(ctx context.Context, st *state, command []string) (
 	if slow == 0 {
 		slow = -1 // zero would be the default
 	}
-	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, GraphQLStrict: o.strict, Slow: slow, TraceFailed: o.report})
+	handler, err := surface.New(st.sim, &surface.Options{Facade: o.facade, GraphQLStrict: o.strict, Slow: slow})
 	if err != nil {
 		return err
 	}
@@ -317,10 +313,19 @@ func maxConns(files int) int {
 	return max(files-min(files/2, max(files/4, some)), 1)
 }
 
+// orReport is the error that ends the program: the first of two. The other one is said.
+func (o *serveOptions) orReport(first, second error) error {
+	if first == nil {
+		return second
+	}
+	o.report(second)
+	return first
+}
+
 // report prints what went wrong beside a call or after the last one.
 func (o *serveOptions) report(err error) {
 	if err != nil {
-		fmt.Fprintf(o.streams.Err, "anvil-sim: %v\n", err)
+		fmt.Fprintf(o.streams.Err, "anvil-sim: %s\n", cli.Text(err))
 	}
 }
 

@@ -82,7 +82,7 @@ func gitDiff(cmd *cobra.Command, s cli.Streams, f *diffFlags, args []string) err
 	}
 	report, err := trace.Diff(cmd.Context(), sides[0], sides[1], &f.opts)
 	if err != nil {
-		_, err = io.WriteString(s.Out, trace.Clean(fmt.Sprintf("%s: cannot be compared as traces: %v", args[0], err))+"\n")
+		_, err = io.WriteString(s.Out, trace.Clean(fmt.Sprintf("%s: cannot be compared as traces: %s", args[0], cli.Text(err)))+"\n")
 		return err
 	}
 	return writeDiff(s, &f.out, report, nil)

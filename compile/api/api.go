@@ -65,7 +65,25 @@ type Content struct {
 	Type     string
 	Schema   *Value // nil when there is none
 	Examples []*Value
-	Styles   map[string]string // declared styles of a form's fields, by name
+	Styles   map[string]FieldStyle // how a form's fields are spelled, by name; of those that say so
+}
+
+// A FieldStyle is how a description spells a field of a form.
+type FieldStyle struct {
+	Style   string // "" when the description does not say
+	Explode *bool  // nil when the description does not say
+}
+
+// Delimited reports whether all values of the field stand in one text: form that is
+// not exploded, and spaceDelimited and pipeDelimited that are not.
+func (s FieldStyle) Delimited() bool {
+	switch s.Style {
+	case "", "form":
+		return s.Explode != nil && !*s.Explode
+	case "spaceDelimited", "pipeDelimited":
+		return s.Explode == nil || !*s.Explode
+	}
+	return false
 }
 
 // A Response is what one status answers with.

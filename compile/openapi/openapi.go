@@ -325,11 +325,7 @@ func (r *reader) param(n node) (api.Param, bool) {
 		p.JSON = true
 		r.diags.Addf(api.Info, "param/content", n.place(), "the parameter %q is JSON text; it is taken as a string", p.Name)
 	}
-	p.Style = n.text("style")
-	if e := n.v.Get("explode"); e.Is(canon.Bool) {
-		explode := e.True()
-		p.Explode = &explode
-	}
+	p.Style, p.Explode = n.text("style"), explode(n.v)
 	p.Example = r.firstExample(n)
 	return p, true
 }
@@ -363,14 +359,25 @@ func (r *reader) contents(content node) []api.Content {
 }
 
 // styles are the declared styles of a form's fields.
-func (r *reader) styles(encoding node) map[string]string {
-	styles := map[string]string{}
+func (r *reader) styles(encoding node) map[string]api.FieldStyle {
+	styles := map[string]api.FieldStyle{}
 	for _, m := range encoding.v.Members() {
-		if style := m.Value.Get("style").Text(); style != "" {
+		style := api.FieldStyle{Style: m.Value.Get("style").Text(), Explode: explode(m.Value)}
+		if style != (api.FieldStyle{}) {
 			styles[m.Key] = style
 		}
 	}
 	return styles
+}
+
+// explode is the declared explode, nil without one.
+func explode(v *api.Value) *bool {
+	e := v.Get("explode")
+	if !e.Is(canon.Bool) {
+		return nil
+	}
+	yes := e.True()
+	return &yes
 }
 
 // examples are the example values of a media type or a parameter, in order.

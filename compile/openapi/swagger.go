@@ -58,28 +58,36 @@ func (r *reader) swaggerParam(p *api.Param, n node) {
 	if s := n.get("schema"); s.v != nil { // not allowed outside body, but seen
 		p.Schema = r.schemas.schema(s)
 	}
+	style := r.collectionStyle(n)
+	if p.Style, p.Explode = style.Style, style.Explode; style.Style == "form" && (p.In == "path" || p.In == "header") {
+		p.Style = "simple"
+	}
+}
+
+// collectionStyle is what a collectionFormat is called in OpenAPI 3, nothing
+// without one.
+func (r *reader) collectionStyle(n node) api.FieldStyle {
 	explode := false
 	switch n.text("collectionFormat") {
 	case "csv":
-		p.Style, p.Explode = "form", &explode
-		if p.In == "path" || p.In == "header" {
-			p.Style = "simple"
-		}
+		return api.FieldStyle{Style: "form", Explode: &explode}
 	case "ssv":
-		p.Style, p.Explode = "spaceDelimited", &explode
+		return api.FieldStyle{Style: "spaceDelimited", Explode: &explode}
 	case "pipes":
-		p.Style, p.Explode = "pipeDelimited", &explode
+		return api.FieldStyle{Style: "pipeDelimited", Explode: &explode}
 	case "multi":
 		explode = true
-		p.Style, p.Explode = "form", &explode
+		return api.FieldStyle{Style: "form", Explode: &explode}
 	case "tsv":
-		r.diags.Addf(api.Warning, "param/style", n.place(), "the parameter %q separates its values by tabs, which is not served", p.Name)
+		r.diags.Addf(api.Warning, "param/style", n.place(), "the parameter %q separates its values by tabs, which is not served", n.text("name"))
 	}
+	return api.FieldStyle{}
 }
 
 // swaggerBody turns body and formData parameters into a body.
 func (r *reader) swaggerBody(op *api.Operation, n, shared node) {
 	var fields, required []canon.Member
+	styles := map[string]api.FieldStyle{}
 	files := false
 	for _, list := range []node{shared, n.get("parameters")} {
 		for i := range list.v.Elems() {
@@ -101,6 +109,12 @@ func (r *reader) swaggerBody(op *api.Operation, n, shared node) {
 				}
 				files = files || p.text("type") == "file"
 				fields = append(fields, canon.Member{Key: p.text("name"), Value: s})
+				if style := r.collectionStyle(p); style.Style != "" {
+					styles[p.text("name")] = style
+				} else if p.text("type") == "array" && p.v.Get("collectionFormat") == nil {
+					csv := false // the default
+					styles[p.text("name")] = api.FieldStyle{Style: "form", Explode: &csv}
+				}
 				if p.v.Get("required").True() {
 					required = append(required, canon.Member{Key: p.text("name"), Value: s})
 				}
@@ -109,6 +123,7 @@ func (r *reader) swaggerBody(op *api.Operation, n, shared node) {
 	}
 	if len(fields) > 0 && op.Bodies == nil {
 		r.swaggerForm(op, n, fields, required, files)
+		op.Bodies[0].Styles = styles
 	}
 }
 

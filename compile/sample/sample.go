@@ -26,6 +26,7 @@ type Maker struct {
 	named  map[string]*api.Value // as declared
 	kinds  map[string]string     // the value of a schema's discriminator
 	keys   map[string]string     // the property that it stands in
+	heirs  map[string][]string   // the schemas that take a part from one
 	done   map[*api.Value]*api.Value
 	ready  map[string]*api.Value // as readied
 	index  map[string]int        // of order
@@ -37,12 +38,17 @@ type Maker struct {
 // #/components/schemas/NAME.
 func New(named []canon.Member) *Maker {
 	m := &Maker{
-		order: named, named: map[string]*api.Value{}, kinds: map[string]string{}, keys: map[string]string{},
+		order: named, named: map[string]*api.Value{}, kinds: map[string]string{}, keys: map[string]string{}, heirs: map[string][]string{},
 		done: map[*api.Value]*api.Value{}, ready: map[string]*api.Value{}, index: map[string]int{},
 		shapes: make([]*shape, len(named)), rooted: map[*api.Value]*api.Value{},
 	}
 	for i, s := range named {
 		m.named[s.Key], m.index[s.Key] = s.Value, i
+		for _, part := range s.Value.Get("allOf").Elems() {
+			if base := refName(part); base != "" {
+				m.heirs[base] = append(m.heirs[base], s.Key)
+			}
+		}
 	}
 	for _, s := range named {
 		m.discriminators(s.Key, s.Value, 0)
@@ -138,7 +144,10 @@ func (m *Maker) discriminators(name string, s *api.Value, depth int) {
 				m.kind(refName(b), key, refName(b))
 			}
 		}
-		m.heirs(name, key)
+		m.tellHeirs(name, key)
+		if name != "" && !choosesOf(s) && !exemplified(s, key) {
+			m.kind(name, key, name)
+		}
 	}
 	if depth < 32 {
 		api.MapSchemas(s, func(part *api.Value) *api.Value {
@@ -148,16 +157,29 @@ func (m *Maker) discriminators(name string, s *api.Value, depth int) {
 	}
 }
 
-// heirs are the schemas that take a part from one with a discriminator: each is
-// told by its name.
-func (m *Maker) heirs(base, key string) {
-	if base == "" {
-		return
+// choosesOf reports whether a schema is one of several others, whose values its own are.
+func choosesOf(s *api.Value) bool { return s.Get("oneOf") != nil || s.Get("anyOf") != nil }
+
+// exemplified reports whether a schema says itself what a property looks like.
+func exemplified(s *api.Value, key string) bool {
+	for _, part := range append([]*api.Value{s}, s.Get("allOf").Elems()...) {
+		p := part.Get("properties").Get(key)
+		if p.Get("example") != nil || len(p.Get("examples").Elems()) > 0 || p.Get("default") != nil {
+			return true
+		}
 	}
-	for _, s := range m.order {
-		for _, part := range s.Value.Get("allOf").Elems() {
-			if refName(part) == base {
-				m.kind(s.Key, key, s.Key)
+	return s.Get("example") != nil
+}
+
+// tellHeirs tells the schemas that take a part from one with a discriminator, and
+// theirs: each by its name.
+func (m *Maker) tellHeirs(base, key string) {
+	seen := map[string]bool{base: true}
+	for next := []string{base}; len(next) > 0; next = next[1:] {
+		for _, heir := range m.heirs[next[0]] {
+			if !seen[heir] {
+				seen[heir], next = true, append(next, heir)
+				m.kind(heir, key, heir)
 			}
 		}
 	}

@@ -30,7 +30,13 @@ func TestSchema(t *testing.T) {
 		"Dog": {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"properties": {"bark": {"type": "string", "default": "wuff"}}}]},
 		"Any": {"oneOf": [{"$ref": "#/components/schemas/Dog"}, {"$ref": "#/components/schemas/Pet"}], "discriminator": {"propertyName": "kind", "mapping": {"a dog": "#/components/schemas/Dog"}}},
 		"Base": {"type": "object", "properties": {"as": {"type": "string"}}, "discriminator": "as"},
-		"Heir": {"allOf": [{"$ref": "#/components/schemas/Base"}]}
+		"Heir": {"allOf": [{"$ref": "#/components/schemas/Base"}]},
+		"Grand": {"allOf": [{"$ref": "#/components/schemas/Heir"}]},
+		"Alone": {"type": "object", "properties": {"as": {"type": "string"}}, "discriminator": {"propertyName": "as"}},
+		"Shown": {"type": "object", "properties": {"as": {"type": "string", "example": "this"}}, "discriminator": {"propertyName": "as"}},
+		"Fixed": {"type": "object", "properties": {"as": {"type": "string", "enum": ["only"]}}, "discriminator": {"propertyName": "as"}},
+		"Mapped": {"type": "object", "properties": {"as": {"type": "string"}}, "discriminator": {"propertyName": "as", "mapping": {"m": "#/components/schemas/Mapped"}}},
+		"Code as": {"type": "object", "properties": {"as": {"$ref": "#/components/schemas/Code"}}, "discriminator": {"propertyName": "as"}}
 	}`)
 	tests := []struct{ in, want string }{
 		{`{"type": "string", "default": "blue"}`, `"blue"`},
@@ -62,7 +68,14 @@ func TestSchema(t *testing.T) {
 		{`{"allOf": [{"properties": {"a": {"const": 1}}}], "properties": {"b": {"const": 2}}}`, `{"a":1,"b":2}`},
 		{`{"anyOf": [{"type": "null"}, {"const": 3}]}`, `3`},
 		{`{"oneOf": [{"$ref": "#/components/schemas/Dog"}]}`, `{"kind":"a dog","name":"Rex","bark":"wuff"}`},
+		{`{"$ref": "#/components/schemas/Base"}`, `{"as":"Base"}`},
 		{`{"$ref": "#/components/schemas/Heir"}`, `{"as":"Heir"}`},
+		{`{"$ref": "#/components/schemas/Grand"}`, `{"as":"Grand"}`},
+		{`{"$ref": "#/components/schemas/Alone"}`, `{"as":"Alone"}`},
+		{`{"$ref": "#/components/schemas/Shown"}`, `{"as":"this"}`},
+		{`{"$ref": "#/components/schemas/Fixed"}`, `{"as":"only"}`},
+		{`{"$ref": "#/components/schemas/Mapped"}`, `{"as":"m"}`},
+		{`{"$ref": "#/components/schemas/Code as"}`, `{"as":"Code as"}`},
 	}
 	for _, tt := range tests {
 		m := sample.New(named.Members())

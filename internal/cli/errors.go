@@ -71,7 +71,7 @@ func Report(w io.Writer, program string, err error) int {
 			return code
 		}
 	}
-	fmt.Fprintf(w, "%s: %s\n", program, strings.TrimRight(err.Error(), "\n"))
+	fmt.Fprintf(w, "%s: %s\n", program, Text(err))
 	for _, hint := range hints(err) {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}

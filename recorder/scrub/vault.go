@@ -3,6 +3,7 @@ package scrub
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -136,12 +137,7 @@ func (v *Vault) words(text []byte, from, to int, found func(from, to int, name s
 func (v *Vault) secrets() []string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	list := make([]string, 0, len(v.names))
-	for secret := range v.names {
-		list = append(list, secret)
-	}
-	slices.SortFunc(list, func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(v.names), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(v.names[a]), len(v.names[b])), cmp.Compare(v.names[a], v.names[b]))
 	})
-	return list
 }

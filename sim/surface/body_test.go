@@ -62,6 +62,49 @@ func TestDeepForm(t *testing.T) {
 	}
 }
 
+// delimitedPlan has fields whose values stand in one text.
+func delimitedPlan(t testing.TB) *plan {
+	t.Helper()
+	yes, no := true, false
+	field := func(name, style string, explode *bool, schema string) *air.Field {
+		return &air.Field{Name: name, Key: name, Style: style, Explode: explode, Schema: schemaOf(t, schema)}
+	}
+	const ids, texts = `{"type":"array","items":{"type":"integer"}}`, `{"type":"array","items":{"type":"string"}}`
+	p := &plan{op: &sim.Operation{Operation: &air.Operation{Body: &air.Body{Schema: schemaOf(t, `{}`), Fields: []*air.Field{
+		field("ids", "form", &no, ids), field("tags", "", &no, texts), field("spaced", "spaceDelimited", nil, texts),
+		field("piped", "pipeDelimited", &no, texts), field("again", "pipeDelimited", &yes, texts), field("each", "form", nil, ids),
+		field("obj", "form", &no, `{"type":"object","properties":{"R":{"type":"integer"}}}`), field("text", "form", &no, `{"type":"string"}`),
+		field("things", "form", &no, `{"type":"array","items":{"type":"object"}}`),
+	}}}}}
+	p.planBody(p.op.Body, nil)
+	return p
+}
+
+var delimitedForms = []struct{ text, want string }{
+	{"ids=1,2,3", `{"ids":[1,2,3]}`},
+	{"ids=1%2C2", `{"ids":[1,2]}`},
+	{"ids=1&ids=2", `{"ids":[1,2]}`},
+	{"ids=7", `{"ids":[7]}`},
+	{"tags=a%2Cb,c", `{"tags":["a,b","c"]}`},
+	{"spaced=a+b%20c", `{"spaced":["a","b","c"]}`},
+	{"piped=a|b%7Cc", `{"piped":["a","b","c"]}`},
+	{"again=a|b&again=c", `{"again":["a|b","c"]}`},
+	{"each=1,2", `{"each":["1,2"]}`},
+	{"obj=R,100,G,200", `{"obj":{"R":100,"G":"200"}}`},
+	{`obj={"R":1,"G":2}`, `{"obj":{"R":1,"G":2}}`},
+	{"text=a,b", `{"text":"a,b"}`},
+	{`things={"a":1,"b":2}`, `{"things":[{"a":1,"b":2}]}`},
+}
+
+func TestDelimitedForm(t *testing.T) {
+	p := delimitedPlan(t)
+	for _, tc := range delimitedForms {
+		if got := string(p.form(tc.text)); got != tc.want {
+			t.Errorf("form(%q) = %s, want %s", tc.text, got, tc.want)
+		}
+	}
+}
+
 var forms = []struct{ text, want string }{
 	{"title=hi+there%21&count=3&live=true", `{"title":"hi there!","count":3,"live":true}`},
 	{"ids=1&ids=2", `{"ids":[1,2]}`},
@@ -90,7 +133,10 @@ func FuzzForm(f *testing.F) {
 	for _, tc := range deepForms {
 		f.Add(tc.text)
 	}
-	plans := []*plan{uploadPlan(f), deepPlan(f)}
+	for _, tc := range delimitedForms {
+		f.Add(tc.text)
+	}
+	plans := []*plan{uploadPlan(f), deepPlan(f), delimitedPlan(f)}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range plans {
 			if got := p.form(text); !canon.Valid(got) {

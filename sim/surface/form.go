@@ -8,8 +8,10 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"slices"
 	"strings"
 
+	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/internal/media"
 	"github.com/anvil-sim/anvil/sim"
@@ -17,8 +19,9 @@ import (
 
 // form reads application/x-www-form-urlencoded text: fields typed by their
 // schema, in order of first appearance. A repeated field is an array when it is
-// declared as one; of another, the last value counts. Nothing is split. Names with
-// brackets are parts of a field that the contract spells so.
+// declared as one; of another, the last value counts. A text is split only where the
+// contract puts all values into one; names with brackets are parts of a field that
+// it spells so.
 func (p *plan) form(text string) sim.Raw {
 	var in sim.Input
 	deep := map[string]*deepNode{}
@@ -29,7 +32,9 @@ func (p *plan) form(text string) sim.Raw {
 				in.Set(field, nil) // its place
 			}
 			deep[field].add(keys, list, q.values)
-		} else if t := p.fieldTyping(q.name); t.kind == "array" {
+		} else if t := p.fieldTyping(q.name); t.sep != "" {
+			in.Set(q.name, t.delimitedField(q.raws))
+		} else if t.kind == "array" {
 			vals := make([]sim.Raw, len(q.values))
 			for i, v := range q.values {
 				vals[i] = fieldValue(t.elem, []byte(v))
@@ -43,6 +48,34 @@ func (p *plan) form(text string) sim.Raw {
 		in.Set(field, n.json(p.fieldTyping(field)))
 	}
 	return in.AppendJSON(nil)
+}
+
+// fieldSeparator is what parts the values of a form's field that stand in one text, ""
+// where each value has its own: OpenAPI's rule, of arrays of plain values and objects
+// alone.
+func fieldSeparator(f *air.Field, t typing) string {
+	exploded := f.Style != "spaceDelimited" && f.Style != "pipeDelimited"
+	if f.Explode != nil {
+		exploded = *f.Explode
+	}
+	plain := t.kind == "array" && t.elem != "object" && t.elem != "array"
+	if exploded || f.Style == "deepObject" || !plain && t.kind != "object" {
+		return ""
+	}
+	return separator(f.Style)
+}
+
+// delimitedField reads values that stand in one text of a form. Form encoders write
+// their separators as %2C too: they part values where no bare one stands.
+func (t *typing) delimitedField(raws []string) sim.Raw {
+	last := raws[len(raws)-1]
+	if t.kind == "object" && strings.HasPrefix(unescapeForm(last), "{") {
+		return fieldValue(t.kind, []byte(unescapeForm(last)))
+	}
+	if t.sep == "," && !strings.Contains(last, ",") {
+		last = strings.ReplaceAll(strings.ReplaceAll(last, "%2C", ","), "%2c", ",")
+	}
+	return t.delimited(append(slices.Clone(raws[:len(raws)-1]), last), t.sep)
 }
 
 // fieldValue types the text of a form's field. An object is written as JSON; what

@@ -144,6 +144,7 @@ func (p *plan) planBody(b *air.Body, refs *air.Value) {
 			t = typingTo(deepTyped, f.Schema, refs)
 			t.deep = true
 		}
+		t.sep = fieldSeparator(f, t)
 		p.typings[name(f.Name)] = t
 	}
 }

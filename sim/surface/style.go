@@ -67,20 +67,21 @@ func (p *paramPlan) query(t *target) sim.Raw {
 	case p.style == "" || p.typ.kind != "array" && p.typ.kind != "object":
 		return p.plainValue(q.values)
 	}
-	sep := ","
-	switch p.style {
-	case "spaceDelimited":
-		sep = " "
-	case "pipeDelimited":
-		sep = "|"
-	}
-	if p.typ.kind == "object" {
-		return p.typ.object(pairUp(splitRaw(q.raws[len(q.raws)-1], sep, unescapeForm)))
-	}
-	if p.explode || len(q.values) > 1 {
+	if p.explode && p.typ.kind == "array" {
 		return list(p.typ.elem, q.values)
 	}
-	return list(p.typ.elem, splitRaw(q.raws[0], sep, unescapeForm))
+	return p.typ.delimited(q.raws, separator(p.style))
+}
+
+// separator is what parts values in one text.
+func separator(style string) string {
+	switch style {
+	case "spaceDelimited":
+		return " "
+	case "pipeDelimited":
+		return "|"
+	}
+	return ","
 }
 
 // splitRaw splits still-encoded text at a separator, which may itself be

@@ -14,6 +14,7 @@ type typing struct {
 	elem   string            // kind of an array's elements
 	item   *typing           // of an array's elements that are objects, as deep as is looked
 	deep   bool              // of a form's field: its names may have brackets
+	sep    string            // of a form's field: what parts the values in one text; "" when each has its own
 	binary bool              // the text is bytes: base64 in JSON
 	props  map[string]typing // of an object
 	order  []string          // property names of an object, as declared
@@ -138,6 +139,22 @@ func list(kind string, texts []string) sim.Raw {
 		dst = append(dst, scalar(kind, s)...)
 	}
 	return append(dst, ']')
+}
+
+// delimited reads values that stand in one text: of an object, its names and values
+// by turns. Texts of an array that are several are its elements.
+func (t *typing) delimited(raws []string, sep string) sim.Raw {
+	switch {
+	case t.kind == "object":
+		return t.object(pairUp(splitRaw(raws[len(raws)-1], sep, unescapeForm)))
+	case len(raws) > 1:
+		texts := make([]string, len(raws))
+		for i, raw := range raws {
+			texts[i] = unescapeForm(raw)
+		}
+		return list(t.elem, texts)
+	}
+	return list(t.elem, splitRaw(raws[0], sep, unescapeForm))
 }
 
 // A named is one property of an object as it was sent.

@@ -153,7 +153,7 @@ func expand(paths []string, format string) (files []inputFile, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: no such file or folder", p)
+			return nil, fmt.Errorf("%s does not exist", p)
 		}
 		if err != nil {
 			return nil, err

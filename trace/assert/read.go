@@ -2,6 +2,7 @@ package assert
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -101,12 +102,7 @@ func (s *Set) readRule(n rules.Node) error {
 		}
 	}
 	if verb == "" {
-		names := make([]string, 0, len(known))
-		for k := range known {
-			names = append(names, k)
-		}
-		slices.Sort(names)
-		return n.Errorf("says no rule, want one of %s", strings.Join(names, ", "))
+		return n.Errorf("says no rule, want one of %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
 	if _, err := n.Fields(append([]string{"name", verb}, known[verb]...)...); err != nil {
 		return err

@@ -27,11 +27,11 @@ func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("no such file")
+		return errors.New("the file does not exist")
 	case err != nil:
 		return err
 	case info.IsDir():
-		return errors.New("this is a directory, want a SQLite file")
+		return errors.New("this is a folder, want a SQLite file")
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("this is no regular file (%s), want a SQLite file", info.Mode().Type())
 	}

@@ -29,8 +29,8 @@ func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]string{
 		write(t, filepath.Join(dir, "good.db"), Header+"more"): "",
-		filepath.Join(dir, "none.db"):                          "no such file",
-		dir:                                                    "this is a directory",
+		filepath.Join(dir, "none.db"):                          "the file does not exist",
+		dir:                                                    "this is a folder",
 		os.DevNull:                                             "no regular file",
 		write(t, filepath.Join(dir, "empty.db"), ""):          "the file is empty",
 		write(t, filepath.Join(dir, "a.sql"), "\n--x\n"):      "fixtures import a.sql -o fixtures.db",
