@@ -121,7 +121,7 @@ func (db *DB) target(op *provider.Operation) *target {
 func (db *DB) findTarget(op *provider.Operation) *target {
 	var g *target
 	// A served contract may be named like the derived one and yet differ from it.
-	if d, err := db.contract(); err == nil && db.opts.Contract == nil {
+	if d, err := db.contract(); err == nil && db.opts.Contract == nil && !db.rules.overrides(op) {
 		if own := d.targets[op.OperationID]; own != nil && own.name == op.Method+" "+op.PathTemplate {
 			copied := *own
 			g = &copied

@@ -105,8 +105,8 @@ func splitTemplate(path string) (segs []segment) {
 // says about it besides.
 func (s *schema) mapOperation(op *provider.Operation, all *rules, k known) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
-	if r := all.operation(op); r != nil && (r.custom != nil || r.table != nil) {
-		return s.override(g, op, r, all)
+	if all.overrides(op) {
+		return s.override(g, op, all.operation(op), all)
 	}
 	if own := s.rpc(g, op, k); own != nil {
 		g.rules = all.of(g.table)

@@ -31,6 +31,7 @@ type outField struct {
 	typ    outType    //
 	omit   bool       // left out when it is NULL
 	group  []outField // an object of fields
+	many   []outField // an array of such objects
 	unless int        // a group that is null when this value is NULL; -1 for none
 	extra  string     // the member of the extras that fills it, "" for none
 }
@@ -144,6 +145,9 @@ func appendFields(dst []byte, fields []outField, vals []driver.Value, extras []b
 			}
 			dst = append(append(comma(dst), f.name...), ':', '{')
 			dst = append(appendFields(dst, f.group, vals, nil), '}')
+			continue
+		case f.many != nil:
+			dst = f.appendMany(append(append(comma(dst), f.name...), ':'), vals[f.at])
 			continue
 		case f.at < 0:
 			val = []byte("null")

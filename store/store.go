@@ -161,7 +161,7 @@ func newDB(opts *Options) *DB {
 	db.name = slug(db.opts.Name)
 	db.aliases = sync.OnceValue(func() map[string][]string { return learnAliases(db.opts.Contract) })
 	db.contract = sync.OnceValues(func() (*derivation, error) {
-		d, err := derive(db.name, db.schema)
+		d, err := derive(db.name, db.schema, db.rules)
 		if err == nil && db.opts.Contract == nil {
 			d.tellRenamed(db.opts.Logf)
 		}

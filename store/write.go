@@ -56,14 +56,14 @@ func (w *change) set(col *column, v driver.Value) error {
 }
 
 // missing names the columns that a new or replaced row must have and has not.
-// A replaced row keeps its key.
+// A replaced row keeps its key, what its path names it by and when it was made.
 func (w *change) missing() error {
 	var gaps []*column
 	for _, c := range w.table.cols {
 		if _, given := w.value(c); given || !c.required() {
 			continue
 		}
-		if w.verb == replaceRow && slices.Contains(w.table.key, c) {
+		if w.verb == replaceRow && (slices.Contains(w.table.key, c) || w.matches(c) || slices.Contains(w.kept, c)) {
 			continue
 		}
 		gaps = append(gaps, c)
