@@ -2,10 +2,13 @@ package store
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/provider"
 )
 
 // Sizes of a page of the derived contract.
@@ -49,6 +52,15 @@ func derive(service string, s *schema, all *rules) (*derivation, error) {
 		"capabilities", capabilities,
 		"schemas", canon.NewObject(schemas...))
 	return d, nil
+}
+
+// operations are those of the contract.
+func (d *derivation) operations() (list []provider.Operation) {
+	for _, id := range slices.Sorted(maps.Keys(d.targets)) {
+		method, path, _ := strings.Cut(d.targets[id].name, " ")
+		list = append(list, provider.Operation{OperationID: id, Method: method, PathTemplate: path})
+	}
+	return list
 }
 
 // tellRenamed says where the tables are that have no name of their own there.

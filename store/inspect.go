@@ -45,6 +45,7 @@ func (db *DB) Inspect() ([]Mapping, error) {
 			return nil, err
 		}
 	}
+	db.tellMap(operations(doc), doc)
 	ops, err := doc.Served("")
 	if err != nil {
 		return nil, err

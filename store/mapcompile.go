@@ -211,7 +211,12 @@ func (b *mapCompiler) join(t *table, at, name string, m *joinSpec) *joinRule {
 		b.fail(at, "want table and on")
 		return j
 	}
-	j.many, j.limit = m.Many, m.Limit
+	j.many = m.Many
+	if m.Limit != nil {
+		if j.limit = *m.Limit; j.limit < 1 {
+			b.fail(at+".limit", "found %d, want at least 1", j.limit)
+		}
+	}
 	if j.table = b.table(at+".table", m.Table); j.table == nil {
 		return j
 	}
