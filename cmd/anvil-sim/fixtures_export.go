@@ -38,8 +38,8 @@ the very same database again.`,
 			}
 			opts := &export.Options{Format: export.Format(format), Tables: tables}
 			return withFixture(cmd.Context(), s, args[0], func(db *fixture.DB) error {
-				if sameFile(args[0], output) {
-					return fmt.Errorf("%s is the database itself, which is only read; name another file", output)
+				if err := onlyRead(args[0], output); err != nil {
+					return err
 				}
 				return exportTo(cmd.Context(), s, db, output, force, opts)
 			})
@@ -53,11 +53,14 @@ the very same database again.`,
 	return cmd
 }
 
-// sameFile tells whether two names are of one file.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(one, other)
+// onlyRead refuses an output that is the input, under whatever name.
+func onlyRead(input, output string) error {
+	one, err := os.Stat(input)
+	other, otherErr := os.Stat(output)
+	if err == nil && otherErr == nil && os.SameFile(one, other) {
+		return fmt.Errorf("%s is what is read, and that is never written; name another file", output)
+	}
+	return nil
 }
 
 func exportTo(ctx context.Context, s cli.Streams, db *fixture.DB, output string, force bool, opts *export.Options) error {
