@@ -103,7 +103,7 @@ func (c *clock) date(name string, args []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.aux = &conn{raw: raw, stmts: map[string]stmt{}}
+		c.aux = &conn{raw: raw, stmts: map[string]*prepared{}}
 	}
 	var out driver.Value
 	sql := "SELECT " + name + "(" + strings.Join(marks, ",") + ")"

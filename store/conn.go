@@ -5,9 +5,12 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 
 	"github.com/anvil-sim/anvil/store/changelog"
 	"github.com/anvil-sim/anvil/store/internal/dbfile"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // stmtLimit bounds the prepared statements that a connection keeps: filters in
@@ -18,14 +21,23 @@ const stmtLimit = 512
 // one goroutine at a time.
 type conn struct {
 	raw   engine
-	stmts map[string]stmt
-	plans map[string][]string // of statements that a key bounds to one row
+	stmts map[string]*prepared
 	args  []driver.NamedValue
 	vals  []driver.Value
+	cells []cell
+	block native.Block
 	text  []byte         // of the statement that is put together
 	pool  *pool          // that it belongs to
 	clock *clock         // nil when the schema asks no time and no chance
 	log   *changelog.Log // of what it writes, nil without one
+}
+
+// A prepared is a statement that a connection keeps, with its plan.
+type prepared struct {
+	stmt
+	plan    []string
+	planned bool  // plan is known
+	at      int64 // stmt.Prepared then
 }
 
 // access is how a file is opened.
@@ -59,7 +71,7 @@ func openConn(file string, a access) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, stmts: map[string]stmt{}, plans: map[string][]string{}}
+	c := &conn{raw: raw, stmts: map[string]*prepared{}}
 	pragmas := "PRAGMA cell_size_check=ON"
 	if a == accessCopy {
 		// In WAL mode readers and the writer do not wait for each other. It does not
@@ -88,7 +100,7 @@ func (c *conn) dropStmts() {
 }
 
 // prepare returns the statement of an SQL text, from the cache when it is there.
-func (c *conn) prepare(sql string) (stmt, error) {
+func (c *conn) prepare(sql string) (*prepared, error) {
 	if s := c.stmts[sql]; s != nil {
 		return s, nil
 	}
@@ -99,7 +111,7 @@ func (c *conn) prepare(sql string) (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := st.(stmt)
+	s := &prepared{stmt: st}
 	c.stmts[sql] = s
 	return s, nil
 }
@@ -111,31 +123,24 @@ func (c *conn) exec(sql string) error {
 }
 
 // first runs a statement that a key bounds to one row, with the arguments in
-// c.args, and calls row for it. vals are valid until row returns. It is too short
+// c.cells, and calls row for it. cells are valid until row returns. It is too short
 // to be interrupted: to listen to a context costs more than a step.
-func (c *conn) first(sql []byte, cols int, row func(vals []driver.Value)) (err error) {
+func (c *conn) first(sql []byte, cols int, row func(cells []cell)) (err error) {
 	s := c.stmts[string(sql)] // without a copy of the text
 	if s == nil {
 		if s, err = c.prepare(string(sql)); err != nil {
 			return err
 		}
 	}
-	rows, err := s.QueryContext(context.Background(), c.args)
-	if err != nil {
-		return err
+	one := func(cells []cell) error { row(cells); return nil }
+	if !s.Known() {
+		args := make([]driver.Value, len(c.cells))
+		for i, v := range c.cells {
+			args[i] = valueOf(v)
+		}
+		return c.slowly(context.Background(), string(sql), args, cols, one)
 	}
-	vals := c.values(cols)
-	switch err = rows.Next(vals); err {
-	case nil:
-		row(vals)
-	case io.EOF:
-		err = nil
-	}
-	// Closing resets the statement, which repeats its last error.
-	if closeErr := rows.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return c.run(s, cols, one)
 }
 
 // values is room for a row.
@@ -153,11 +158,7 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols 
 	if err != nil {
 		return err
 	}
-	c.args = c.args[:0]
-	for i, v := range args {
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: v})
-	}
-	rows, err := s.QueryContext(ctx, c.args)
+	rows, err := s.QueryContext(ctx, c.named(args))
 	if err != nil {
 		return ended(ctx, err)
 	}
@@ -178,6 +179,92 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, cols 
 		if err := row(vals); err != nil {
 			return err
 		}
+	}
+}
+
+// named are the values of a statement's parameters by their places.
+func (c *conn) named(args []driver.Value) []driver.NamedValue {
+	c.args = c.args[:0]
+	for i, v := range args {
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	return c.args
+}
+
+// rows runs a statement and calls row for each row of cols columns, as query does. It
+// reads many rows at once, and no value of its own for each: it is for rows that are
+// shown. cells are valid until row returns.
+func (c *conn) rows(ctx context.Context, sql string, args []driver.Value, cols int, row func(cells []cell) error) (err error) {
+	s, err := c.prepare(sql)
+	if err != nil {
+		return err
+	}
+	if !s.Known() {
+		return c.slowly(ctx, sql, args, cols, row)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stop := c.watch(ctx)
+	c.cells = appendCells(c.cells[:0], args)
+	err = c.run(s, cols, row)
+	stop()
+	if err != nil {
+		err = ended(ctx, err)
+	}
+	return err
+}
+
+// slowly is rows by the driver alone, where its version keeps the statement to itself.
+func (c *conn) slowly(ctx context.Context, sql string, args []driver.Value, cols int, row func(cells []cell) error) error {
+	return c.query(ctx, sql, args, cols, func(vals []driver.Value) error {
+		c.cells = appendCells(c.cells[:0], vals)
+		return row(c.cells)
+	})
+}
+
+// run runs a statement with the arguments in c.cells.
+func (c *conn) run(s stmt, cols int, row func(cells []cell) error) error {
+	defer c.block.Trim()
+	more, err := s.Run(&c.block, c.cells, cols)
+	c.cells = slices.Grow(c.cells[:0], cols)[:cols]
+	for {
+		for c.block.Next(c.cells) {
+			if err := row(c.cells); err != nil {
+				if more {
+					s.Reset()
+				}
+				return err
+			}
+		}
+		if !more {
+			return err
+		}
+		more, err = s.Read(&c.block, cols)
+	}
+}
+
+// watch interrupts what the connection runs when ctx ends, until stop is called.
+func (c *conn) watch(ctx context.Context) (stop func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	over := false
+	forget := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			c.raw.Interrupt()
+		}
+	})
+	return func() {
+		if forget() {
+			return
+		}
+		mu.Lock() // whoever uses the connection next is not to be interrupted
+		defer mu.Unlock()
+		over = true
 	}
 }
 

@@ -206,7 +206,7 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 	for i, v := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
-	c.raw.Scanned(s) // of a run that failed
+	s.Scanned() // of a run that failed
 	rows, err := s.QueryContext(ctx, named)
 	if err != nil {
 		return ended(ctx, err)
@@ -217,7 +217,7 @@ func (c *conn) collect(ctx context.Context, sql string, args []driver.Value, out
 		}
 	}()
 	defer func() {
-		n, ok := c.raw.Scanned(s)
+		n, ok := s.Scanned()
 		out.scanned, out.known = out.scanned+n, ok
 	}()
 	out.names, out.rows = rows.Columns(), nil
@@ -261,7 +261,7 @@ func (g *target) customAnswer(req *provider.Request, r *customResult) (*provider
 			page.more = true
 			break
 		}
-		page.buf = append(appendFields(append(page.buf, '{'), fields, vals, nil), '}')
+		page.buf = append(appendFields(append(page.buf, '{'), fields, appendCells(nil, vals), nil), '}')
 		page.ends = append(page.ends, len(page.buf))
 	}
 	m := &metaWriter{canon.AppendString([]byte(`{"operation":`), g.table.name)}

@@ -1,11 +1,15 @@
 package store
 
-import "database/sql/driver"
+import (
+	"database/sql/driver"
+
+	"github.com/anvil-sim/anvil/store/internal/native"
+)
 
 // An engine is one connection to SQLite. This is the seam to the driver: what
 // stands behind it is chosen when the program is built.
 type engine interface {
-	Prepare(sql string) (driver.Stmt, error)
+	Prepare(sql string) (stmt, error)
 	Exec(sql string, args []driver.Value) (driver.Result, error)
 	// AutoCommit tells whether no transaction is open.
 	AutoCommit() bool
@@ -17,14 +21,13 @@ type engine interface {
 	// SaveTo writes a whole database of the connection, "main" or an attached one, to
 	// a new file.
 	SaveTo(file, schema string) error
-	// Visits tells whether [visits.Term] can stand in statements: it counts the rows
+	// Visits tells whether [native.Visit] can stand in statements: it counts the rows
 	// that they look at.
 	Visits() bool
 	// Visited is that count since the last time.
 	Visited() int64
-	// Scanned is how many rows a statement stepped over in full scans since the last
-	// time; ok is false where that cannot be known.
-	Scanned(s stmt) (n int64, ok bool)
+	// Interrupt ends the statement that is read in blocks with an error.
+	Interrupt()
 	Close() error
 }
 
@@ -32,6 +35,17 @@ type engine interface {
 type stmt interface {
 	driver.Stmt
 	driver.StmtQueryContext
+	// Scanned is how many rows it stepped over in full scans since the last time; ok
+	// is false where that cannot be known.
+	Scanned() (n int64, ok bool)
+	// Prepared changes when its plan may have; ok as for Scanned.
+	Prepared() (n int64, ok bool)
+	// Known tells whether it can be read in blocks.
+	Known() bool
+	// Run, Read and Reset are those of [native.Statement].
+	Run(b *native.Block, args []cell, cols int) (more bool, err error)
+	Read(b *native.Block, cols int) (more bool, err error)
+	Reset()
 }
 
 // A fault is why SQLite refused a write, as far as it is the caller's doing.

@@ -9,7 +9,7 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 
 	"github.com/anvil-sim/anvil/store/internal/dbfile"
-	"github.com/anvil-sim/anvil/store/internal/visits"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // openEngine opens a connection. The driver is used without database/sql: a
@@ -20,28 +20,46 @@ func openEngine(dsn string) (engine, error) {
 		return nil, err
 	}
 	raw := c.(*sqlite3.SQLiteConn)
-	return sqliteConn{raw, visits.Install(raw)}, nil
+	return sqliteConn{raw, native.Install(raw)}, nil
 }
 
 // A sqliteConn is a connection of the driver as an engine.
 type sqliteConn struct {
 	*sqlite3.SQLiteConn
-	visits *visits.Counter // nil where the driver's version allows none
+	own *native.Conn // nil where the driver's version does not tell it
 }
 
 // Visits implements engine.
-func (c sqliteConn) Visits() bool { return c.visits != nil }
+func (c sqliteConn) Visits() bool { return c.own != nil }
 
 // Visited implements engine.
 func (c sqliteConn) Visited() int64 {
-	if c.visits == nil {
+	if c.own == nil {
 		return 0
 	}
-	return c.visits.Take()
+	return c.own.Visits()
 }
 
-// Scanned implements engine.
-func (c sqliteConn) Scanned(s stmt) (int64, bool) { return visits.Scanned(s.(*sqlite3.SQLiteStmt)) }
+// Interrupt implements engine.
+func (c sqliteConn) Interrupt() {
+	if c.own != nil {
+		c.own.Interrupt()
+	}
+}
+
+// Prepare implements engine.
+func (c sqliteConn) Prepare(sql string) (stmt, error) {
+	s, err := c.SQLiteConn.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	raw := s.(*sqlite3.SQLiteStmt)
+	own := native.StatementOf(raw)
+	if c.own == nil {
+		own = native.Statement{} // nothing could interrupt it
+	}
+	return sqliteStmt{raw, own}, nil
+}
 
 // Guard implements engine.
 func (c sqliteConn) Guard(on bool) {
@@ -99,19 +117,30 @@ func (c sqliteConn) SaveTo(file, schema string) error {
 	return errors.Join(err, dest.Close())
 }
 
-var _ stmt = (*sqlite3.SQLiteStmt)(nil)
+// A sqliteStmt is a statement of the driver as a stmt.
+type sqliteStmt struct {
+	*sqlite3.SQLiteStmt
+	native.Statement
+}
 
 // faultOf classifies an error of the engine.
 func faultOf(err error) fault {
 	var e sqlite3.Error
-	if !errors.As(err, &e) {
+	var own native.Error
+	msg := ""
+	switch {
+	case errors.As(err, &own):
+		e.Code, e.ExtendedCode, msg = sqlite3.ErrNo(own.Code&0xff), sqlite3.ErrNoExtended(own.Code), own.Text
+	case errors.As(err, &e):
+		msg = e.Error()
+	default:
 		return faultOther
 	}
 	switch e.Code {
 	case sqlite3.ErrMismatch:
 		return faultType
 	case sqlite3.ErrError:
-		switch msg := e.Error(); {
+		switch {
 		case lacking(msg):
 			return faultLack
 		case strings.HasPrefix(msg, "malformed JSON"):

@@ -100,15 +100,14 @@ func (o ordering) signature() string {
 	return b.String()
 }
 
-// keyOf reads the cursor key of a selected row of cols values; the rowid is
-// selected last.
-func (o ordering) keyOf(cols int, vals []driver.Value) []driver.Value {
+// keyOf reads the cursor key of a selected row; the rowid is selected last.
+func (o ordering) keyOf(row []cell) []driver.Value {
 	key := make([]driver.Value, len(o.keys))
 	for i, k := range o.keys {
 		if k.col == nil {
-			key[i] = vals[cols-1]
+			key[i] = valueOf(row[len(row)-1])
 		} else {
-			key[i] = vals[k.col.pos]
+			key[i] = valueOf(row[k.col.pos])
 		}
 	}
 	return key

@@ -19,7 +19,7 @@ CREATE INDEX open_at ON jobs (at) WHERE state = 'open';
 CREATE TABLE steps (job_id INTEGER REFERENCES jobs (id), no INTEGER, PRIMARY KEY (job_id, no)) WITHOUT ROWID;
 INSERT INTO jobs VALUES (1, 'open', 'a', '1'), (2, 'done', 'b', '2');`
 	db := openSQL(t, sql, nil)
-	for _, c := range []struct {
+	cases := []struct {
 		path, query string
 		scanned     int64
 		want        []string
@@ -31,8 +31,10 @@ INSERT INTO jobs VALUES (1, 'open', 'a', '1'), (2, 'done', 'b', '2');`
 		{"/jobs", `state="done"&at="1"`, 2, []string{"SCAN jobs"}},
 		{"/jobs", `state="open"&at="1"`, 1, []string{"SEARCH jobs USING INDEX open_at (at=?)"}},
 		{"/steps", `job_id=1`, 0, []string{"SEARCH steps USING PRIMARY KEY (job_id=?)"}},
-	} {
-		for range 2 {
+	}
+	// In turns and often, so that every connection meets each value after each other.
+	for range 20 {
+		for _, c := range cases {
 			res, err := db.Invoke(context.Background(), &provider.Request{RequestID: "r1", OperationID: c.path, Method: "GET", PathTemplate: c.path,
 				Kind: provider.KindList, Action: "list", Page: &provider.Page{Size: 5}, Params: provider.Params{Query: pairs(c.query)}})
 			if err != nil {

@@ -5,11 +5,12 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
 	"github.com/anvil-sim/anvil/store/fixture"
-	"github.com/anvil-sim/anvil/store/internal/visits"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // A where is a WHERE clause with its values, over the table alias t.
@@ -35,7 +36,7 @@ func (w *where) count(c *conn) {
 		return
 	}
 	terms := w.sql
-	w.sql = " WHERE " + visits.Term
+	w.sql = " WHERE " + native.Visit
 	if terms != "" {
 		w.sql += " AND " + strings.TrimPrefix(terms, " WHERE ")
 	}
@@ -112,19 +113,19 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 	sql := "SELECT " + list + q.shape.from(t) + w.sql + t.clause(q.order)
 	args := w.args
 	if q.size >= 0 {
-		sql += " LIMIT ?"
-		args = append(args, int64(q.size-len(p.ends))+1)
+		// Not bound: a limit is a value that SQLite prepares a statement anew for.
+		sql += " LIMIT " + strconv.Itoa(q.size-len(p.ends)+1)
 		if q.from.offset > 0 {
 			sql += " OFFSET ?"
 			args = append(args, q.from.offset)
 		}
 	}
-	err := c.query(ctx, sql, args, cols, func(vals []driver.Value) error {
+	err := c.rows(ctx, sql, args, cols, func(row []cell) error {
 		if len(p.ends) == q.size {
 			p.more = true
 			return nil
 		}
-		p.buf = q.shape.appendRow(p.buf, t, vals)
+		p.buf = q.shape.appendRow(p.buf, t, row)
 		if len(p.ends) == 0 && q.size > 0 {
 			// The first row tells how large a page will be.
 			p.buf = slices.Grow(p.buf, len(p.buf)*min(q.size, 256)*5/4)
@@ -132,7 +133,7 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 		}
 		p.ends = append(p.ends, len(p.buf))
 		if len(p.ends) == q.size && q.order.total {
-			p.last = q.order.keyOf(cols, vals)
+			p.last = q.order.keyOf(row)
 		}
 		return nil
 	})
@@ -161,8 +162,8 @@ func (t *table) get(ctx context.Context, c *conn, filters []filter, sh *shape, h
 		sql += t.clause(t.natural())
 	}
 	sql += " LIMIT 1"
-	err = c.query(ctx, sql, w.args, sh.width(t), func(vals []driver.Value) error {
-		row = sh.appendRow(make([]byte, 0, 256), t, vals)
+	err = c.rows(ctx, sql, w.args, sh.width(t), func(cells []cell) error {
+		row = sh.appendRow(make([]byte, 0, 256), t, cells)
 		return nil
 	})
 	if err == nil && how != nil {
@@ -190,15 +191,15 @@ func (t *table) direct(filters []filter, sh *shape) bool {
 func (t *table) getDirect(c *conn, filters []filter, sh *shape) (row []byte, err error) {
 	text := append(append(c.text[:0], "SELECT "...), t.columns...)
 	text = append(appendQuoted(append(text, " FROM "...), t.name), " AS t"...)
-	c.args = c.args[:0]
+	c.cells = c.cells[:0]
 	for i, f := range filters {
 		text = append(text, [...]string{" WHERE t.", " AND t."}[min(i, 1)]...)
 		text = append(appendQuoted(text, f.col.name), " = ?"...)
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: f.vals[0]})
+		c.cells = append(c.cells, cellOf(f.vals[0]))
 	}
 	c.text = text
-	err = c.first(text, len(t.cols), func(vals []driver.Value) {
-		row = sh.appendRow(make([]byte, 0, 256), t, vals)
+	err = c.first(text, len(t.cols), func(cells []cell) {
+		row = sh.appendRow(make([]byte, 0, 256), t, cells)
 	})
 	return row, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/store/fixture"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // A shape is a row as a contract declares it: which fields, in which order, of
@@ -77,23 +78,23 @@ func (sh *shape) width(t *table) int {
 func (sh *shape) reads() bool { return sh != nil && len(sh.exprs) > 0 }
 
 // appendRow appends a row as a JSON object.
-func (sh *shape) appendRow(dst []byte, t *table, vals []driver.Value) []byte {
+func (sh *shape) appendRow(dst []byte, t *table, cells []cell) []byte {
 	if sh == nil {
-		return t.appendRow(dst, vals)
+		return t.appendRow(dst, cells)
 	}
 	var extras []byte
 	if sh.extras != nil {
-		if s := fixture.Text(vals[sh.extras.pos]); s != "" {
-			if out, err := canon.AppendCompact(nil, []byte(s), canon.Lenient); err == nil && out[0] == '{' {
+		if c := cells[sh.extras.pos]; c.Text != "" {
+			if out, err := canon.AppendCompact(nil, []byte(c.Text), canon.Lenient); err == nil && out[0] == '{' {
 				extras = out
 			}
 		}
 	}
 	if sh.wrap != "" {
-		dst = appendFields(append(dst, '{'), sh.beside, vals, nil)
+		dst = appendFields(append(dst, '{'), sh.beside, cells, nil)
 		dst = append(canon.AppendString(comma(dst), sh.wrap), ':')
 	}
-	dst = appendFields(append(dst, '{'), sh.fields, vals, extras)
+	dst = appendFields(append(dst, '{'), sh.fields, cells, extras)
 	if sh.open && extras != nil {
 		dst = sh.appendExtras(dst, extras)
 	}
@@ -124,7 +125,7 @@ func comma(dst []byte) []byte {
 	return dst
 }
 
-func appendFields(dst []byte, fields []outField, vals []driver.Value, extras []byte) []byte {
+func appendFields(dst []byte, fields []outField, cells []cell, extras []byte) []byte {
 	for i := range fields {
 		f := &fields[i]
 		var val []byte
@@ -136,7 +137,7 @@ func appendFields(dst []byte, fields []outField, vals []driver.Value, extras []b
 			}
 			val = found
 		case f.group != nil:
-			if f.unless >= 0 && vals[f.unless] == nil {
+			if f.unless >= 0 && cells[f.unless].Kind == native.Null {
 				if f.omit {
 					continue
 				}
@@ -144,21 +145,21 @@ func appendFields(dst []byte, fields []outField, vals []driver.Value, extras []b
 				break
 			}
 			dst = append(append(comma(dst), f.name...), ':', '{')
-			dst = append(appendFields(dst, f.group, vals, nil), '}')
+			dst = append(appendFields(dst, f.group, cells, nil), '}')
 			continue
 		case f.many != nil:
-			dst = f.appendMany(append(append(comma(dst), f.name...), ':'), vals[f.at])
+			dst = f.appendMany(append(append(comma(dst), f.name...), ':'), cells[f.at])
 			continue
 		case f.at < 0:
 			val = []byte("null")
-		case vals[f.at] == nil && f.omit:
+		case cells[f.at].Kind == native.Null && f.omit:
 			continue
 		}
 		dst = append(append(comma(dst), f.name...), ':')
 		if val != nil {
 			dst = append(dst, val...)
 		} else {
-			dst = f.appendValue(dst, vals[f.at])
+			dst = f.appendValue(dst, cells[f.at])
 		}
 	}
 	return dst
@@ -166,46 +167,45 @@ func appendFields(dst []byte, fields []outField, vals []driver.Value, extras []b
 
 // appendValue appends a value as its declared type has it; one that does not
 // fit stays as it is stored.
-func (f *outField) appendValue(dst []byte, v driver.Value) []byte {
+func (f *outField) appendValue(dst []byte, v cell) []byte {
 	switch f.typ {
 	case outBoolean:
-		if b, ok := truth(v); ok {
+		if b, ok := truth(valueOf(v)); ok {
 			if b {
 				return append(dst, "true"...)
 			}
 			return append(dst, "false"...)
 		}
 	case outString:
-		switch v.(type) {
-		case int64, float64:
+		if v.Kind == native.Integer || v.Kind == native.Real {
 			dst = append(dst, '"')
-			return append(plainColumn.appendJSON(dst, v), '"')
+			return append(plainColumn.appendCell(dst, v), '"')
 		}
 	case outNumber:
-		if s, ok := v.(string); ok && canon.IsNumber(s) {
-			return append(dst, s...)
+		if v.Kind == native.Text && canon.IsNumber(v.Text) {
+			return append(dst, v.Text...)
 		}
 	case outTime, outDate:
-		if at, ok := readTime(v); ok {
-			if s, _ := v.(string); f.typ == outTime && strings.Contains(s, "T") && len(s) > 19 {
-				break // has its zone or fraction: as the fixture's author wrote it
-			}
+		if f.typ == outTime && len(v.Text) > 19 && strings.Contains(v.Text, "T") {
+			break // has its zone or fraction: as the fixture's author wrote it
+		}
+		if at, ok := readTime(valueOf(v)); ok {
 			if f.typ == outDate {
 				return canon.AppendString(dst, at.Format("2006-01-02"))
 			}
-			return canon.AppendString(dst, at.Format(timeText(v)))
+			return canon.AppendString(dst, at.Format(timeText(v.Text)))
 		}
 	case outJSON:
-		if s, ok := v.(string); ok {
-			if out, err := canon.AppendCompact(dst, []byte(s), canon.Lenient); err == nil {
+		if v.Kind == native.Text {
+			if out, err := canon.AppendCompact(dst, []byte(v.Text), canon.Lenient); err == nil {
 				return out
 			}
 		}
 	}
 	if f.col == nil {
-		return plainColumn.appendJSON(dst, v)
+		return plainColumn.appendCell(dst, v)
 	}
-	return f.col.appendJSON(dst, v)
+	return f.col.appendCell(dst, v)
 }
 
 // plainColumn writes a value without regard to a column.

@@ -75,19 +75,18 @@ func (j *joinRule) array() string {
 }
 
 // appendMany appends the rows that [joinRule.array] gave.
-func (f *outField) appendMany(dst []byte, v driver.Value) []byte {
-	text, _ := v.(string)
+func (f *outField) appendMany(dst []byte, v cell) []byte {
 	dst = append(dst, '[')
-	canon.Elements([]byte(text), func(row []byte) bool {
-		vals := make([]driver.Value, 0, len(f.many))
+	canon.Elements([]byte(v.Text), func(row []byte) bool {
+		cells := make([]cell, 0, len(f.many))
 		canon.Elements(row, func(e []byte) bool {
-			vals = append(vals, joinedValue(e))
+			cells = append(cells, cellOf(joinedValue(e)))
 			return true
 		})
 		if dst[len(dst)-1] != '[' {
 			dst = append(dst, ',')
 		}
-		dst = append(appendFields(append(dst, '{'), f.many, vals, nil), '}')
+		dst = append(appendFields(append(dst, '{'), f.many, cells, nil), '}')
 		return true
 	})
 	return append(dst, ']')

@@ -78,8 +78,7 @@ func readTime(v driver.Value) (time.Time, bool) {
 
 // timeText is the layout in which a stored time is served: RFC 3339 with the
 // fraction and the offset that it has.
-func timeText(v driver.Value) string {
-	s, _ := v.(string)
+func timeText(s string) string {
 	_, rest, frac := strings.Cut(s, ".")
 	digits := 0
 	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {

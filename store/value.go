@@ -8,38 +8,42 @@ import (
 	"strings"
 
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/store/internal/native"
 )
 
 // appendRow appends a row as a JSON object, columns in table order.
-func (t *table) appendRow(dst []byte, vals []driver.Value) []byte {
+func (t *table) appendRow(dst []byte, cells []cell) []byte {
 	for i, c := range t.cols {
 		dst = append(dst, c.lead...)
-		dst = c.appendJSON(dst, vals[i])
+		dst = c.appendCell(dst, cells[i])
 	}
 	return append(dst, '}')
 }
 
-// appendJSON appends one value: integers exact, reals as ECMAScript spells them
+// appendJSON appends one value as [column.appendCell] does.
+func (c *column) appendJSON(dst []byte, v driver.Value) []byte { return c.appendCell(dst, cellOf(v)) }
+
+// appendCell appends one value: integers exact, reals as ECMAScript spells them
 // (an infinity has no JSON number and is null), blobs in base64.
-func (c *column) appendJSON(dst []byte, v driver.Value) []byte {
-	switch v := v.(type) {
-	case int64:
-		if c.class == classBoolean && (v == 0 || v == 1) {
-			return strconv.AppendBool(dst, v == 1)
+func (c *column) appendCell(dst []byte, v cell) []byte {
+	switch v.Kind {
+	case native.Integer:
+		if c.class == classBoolean && (v.Num == 0 || v.Num == 1) {
+			return strconv.AppendBool(dst, v.Num == 1)
 		}
-		return strconv.AppendInt(dst, v, 10)
-	case float64:
-		return canon.AppendFloat(dst, v)
-	case string:
+		return strconv.AppendInt(dst, v.Num, 10)
+	case native.Real:
+		return canon.AppendFloat(dst, v.Real())
+	case native.Text:
 		if c.class == classJSON {
-			if out, err := canon.AppendCompact(dst, []byte(v), canon.Lenient); err == nil {
+			if out, err := canon.AppendCompact(dst, []byte(v.Text), canon.Lenient); err == nil {
 				return out
 			}
 		}
-		return canon.AppendString(dst, v)
-	case []byte:
+		return canon.AppendString(dst, v.Text)
+	case native.Blob:
 		dst = append(dst, '"')
-		dst = base64.StdEncoding.AppendEncode(dst, v)
+		dst = base64.StdEncoding.AppendEncode(dst, []byte(v.Text))
 		return append(dst, '"')
 	}
 	return append(dst, "null"...)

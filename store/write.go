@@ -303,7 +303,7 @@ func (w *change) execute(ctx context.Context, c *conn) (row []byte, err error) {
 			return nil
 		}
 		if !w.target.shape.reads() {
-			row = w.target.shape.appendRow(make([]byte, 0, 256), t, vals)
+			row = w.target.shape.appendRow(make([]byte, 0, 256), t, appendCells(nil, vals))
 		} else {
 			row = []byte("null") // read again below, with what else it shows
 		}

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package visits
+package native
 
 import (
 	"context"
@@ -18,14 +18,14 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := raw.(*sqlite3.SQLiteConn)
-	counter := Install(c)
-	if counter == nil {
+	own := Install(c)
+	if own == nil {
 		t.Fatal("the driver's handle of a connection was not found; look at the fields of SQLiteConn")
 	}
-	if _, err := c.Exec("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW v AS SELECT * FROM t WHERE "+Term, nil); err != nil {
+	if _, err := c.Exec("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW v AS SELECT * FROM t WHERE "+Visit, nil); err != nil {
 		t.Fatal(err)
 	}
-	st, err := c.Prepare("SELECT a FROM t WHERE " + Term + " AND a > 2")
+	st, err := c.Prepare("SELECT a FROM t WHERE " + Visit + " AND a > 2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func TestDriver(t *testing.T) {
 	if err := rows.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := counter.Take(); n != 3 || counter.Take() != 0 {
+	if n := own.Visits(); n != 3 || own.Visits() != 0 {
 		t.Errorf("counted %d rows, want 3 once", n)
 	}
-	if n, ok := Scanned(st.(*sqlite3.SQLiteStmt)); !ok || n != 2 {
+	if n, ok := StatementOf(st.(*sqlite3.SQLiteStmt)).Scanned(); !ok || n != 2 {
 		t.Errorf("scanned %d rows, %v; want 2 steps forward; look at the fields of SQLiteStmt", n, ok)
 	}
 	if _, err := c.Prepare("SELECT * FROM v"); err == nil {
