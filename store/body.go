@@ -83,8 +83,8 @@ func (w *change) takeField(col *column, prefix, name string, raw []byte) error {
 	if prefix != "" {
 		name = prefix + "." + name
 	}
-	switch {
-	case col == nil && w.once != nil && string(raw) == string(canon.AppendString(nil, *w.once)), col != nil && col.generated:
+	switch j := w.target.rules.joinOf(name); {
+	case col == nil && j != nil, col == nil && w.once != nil && string(raw) == string(canon.AppendString(nil, *w.once)), col != nil && col.generated:
 		w.ignored = append(w.ignored, name)
 		return nil
 	case col == nil && w.target.extras() != nil && prefix == "":
@@ -134,7 +134,7 @@ func (w *change) column(prefix, name string) *column {
 		return col
 	}
 	if prefix == "" {
-		if col := w.table.col(name); col != nil && !w.target.rules.hides(col) {
+		if col := w.table.col(name); col != nil && !col.hidden {
 			return col
 		}
 	}
@@ -147,11 +147,14 @@ func (w *change) column(prefix, name string) *column {
 	if col := w.target.shape.source(name); col != nil {
 		return col
 	}
+	if j := w.target.rules.joinOf(name); j.refers() {
+		return j.own
+	}
 	// A foreign key goes by its parent's name: assignee is assignee_gid.
 	if w.schema == nil {
 		return nil
 	}
-	if col, _ := w.schema.foreignKey(w.table, normal(name)); col != nil && !w.target.rules.hides(col) {
+	if col, _ := w.schema.foreignKey(w.table, normal(name)); col != nil && !col.hidden {
 		return col
 	}
 	return nil
@@ -178,25 +181,33 @@ func (w *change) parent(name, field string, raw []byte) bool {
 	if w.schema == nil {
 		return false
 	}
+	if j := w.target.rules.joinOf(name); j.refers() {
+		return w.byColumn(j.own, j.other, j.column(field), name+"."+field, raw)
+	}
 	own, _ := w.schema.foreignKey(w.table, normal(name))
 	for _, fk := range w.table.fks {
 		p := w.schema.table(fk.parent)
 		if own == nil || len(fk.cols) != 1 || fk.cols[0] != own {
 			continue
 		}
-		refs := fk.targets(p)
-		col := p.outColumn([]string{field})
-		if len(refs) != 1 || col == nil || !p.pins([]filter{{col: col, vals: make([]driver.Value, 1)}}) {
-			continue
+		if refs := fk.targets(p); len(refs) == 1 && w.byColumn(own, refs[0], p.outColumn([]string{field}), name+"."+field, raw) {
+			return true
 		}
-		by, err := filterOf(col, name+"."+field, raw)
-		if err != nil || len(by.vals) == 0 {
-			return false
-		}
-		w.lookups = append(w.lookups, lookup{own: fk.cols[0], ref: refs[0], by: by})
-		return true
 	}
 	return false
+}
+
+// byColumn notes that a column is given by another one of the row that it names.
+func (w *change) byColumn(own, ref, col *column, name string, raw []byte) bool {
+	if col == nil || col.hidden || !ref.table.pins([]filter{{col: col, vals: make([]driver.Value, 1)}}) {
+		return false
+	}
+	by, err := filterOf(col, name, raw)
+	if err != nil || len(by.vals) == 0 {
+		return false
+	}
+	w.lookups = append(w.lookups, lookup{own: own, ref: ref, by: by})
+	return true
 }
 
 // lookUp finds the values of foreign keys that were given by another column.
@@ -264,12 +275,7 @@ func (w *change) mergeExtras(ctx context.Context, c *conn) error {
 }
 
 func (w *change) unknown(name string) error {
-	var names []string
-	for _, c := range w.table.cols {
-		if !w.target.rules.hides(c) {
-			names = append(names, c.name)
-		}
-	}
+	names := w.table.names()
 	hint := "its columns are " + strings.Join(names, ", ")
 	if near := nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)

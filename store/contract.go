@@ -2,11 +2,13 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
 	"github.com/anvil-sim/anvil/internal/canon"
+	"github.com/anvil-sim/anvil/provider"
 )
 
 // Sizes of a page of the derived contract.
@@ -23,15 +25,15 @@ type derivation struct {
 	renamed  []string           // tables whose names cannot stand in a path, each with its path
 }
 
-// derive makes the contract. Operations come table by table in name order, so
-// equal schemas give equal bytes.
-func derive(service string, s *schema) (*derivation, error) {
+// derive makes the contract, of the tables as the map shows them. Operations come
+// table by table in name order, so equal schemas and maps give equal bytes.
+func derive(service string, s *schema, all *rules) (*derivation, error) {
 	d := &derivation{targets: map[string]*target{}}
 	var ops, capabilities []*canon.Value
 	var schemas []canon.Member
 	slugs, literals, names := newNamer("table"), newNamer("table"), newNamer("Row")
 	for _, t := range s.tables {
-		r := &resource{d: d, service: service, table: t,
+		r := &resource{d: d, service: service, db: s, table: t, rules: all.of(t),
 			slug: slugs.unique(cut(slug(t.name), 40)), schema: names.unique(schemaName(t.name))}
 		r.path = "/" + literals.unique(pathLiteral(t.name))
 		if pathLiteral(t.name) == "" {
@@ -39,7 +41,7 @@ func derive(service string, s *schema) (*derivation, error) {
 		}
 		r.params()
 		ops = append(ops, r.operations()...)
-		schemas = append(schemas, canon.Member{Key: r.schema, Value: rowSchema(t)})
+		schemas = append(schemas, canon.Member{Key: r.schema, Value: r.rowSchema()})
 		capabilities = append(capabilities, r.capability())
 	}
 	d.document = obj(
@@ -50,6 +52,15 @@ func derive(service string, s *schema) (*derivation, error) {
 		"capabilities", capabilities,
 		"schemas", canon.NewObject(schemas...))
 	return d, nil
+}
+
+// operations are those of the contract.
+func (d *derivation) operations() (list []provider.Operation) {
+	for _, id := range slices.Sorted(maps.Keys(d.targets)) {
+		method, path, _ := strings.Cut(d.targets[id].name, " ")
+		list = append(list, provider.Operation{OperationID: id, Method: method, PathTemplate: path})
+	}
+	return list
 }
 
 // tellRenamed says where the tables are that have no name of their own there.
@@ -63,11 +74,13 @@ func (d *derivation) tellRenamed(warn func(format string, args ...any)) {
 type resource struct {
 	d       *derivation
 	service string
+	db      *schema
 	table   *table
-	slug    string // in ids and tool names
-	schema  string // the row's name in schemas
-	path    string // of the list
-	item    string // of one row
+	rules   *tableRules // of the map, nil without any
+	slug    string      // in ids and tool names
+	schema  string      // the row's name in schemas
+	path    string      // of the list
+	item    string      // of one row
 	keys    []param
 	filters []param
 	limit   string
@@ -90,18 +103,18 @@ type param struct {
 func (r *resource) params() {
 	keys, agents := newNamer("key"), newNamer("column", "body", "confirm", "idempotency_key")
 	r.item = r.path
-	for _, c := range r.table.key {
-		p := param{name: keys.unique(paramName(c.name)), col: c}
+	for _, c := range r.keyColumns() {
+		p := param{name: keys.unique(paramName(r.rules.nameOf(c))), col: c}
 		p.agent = agentName(agents, p.name)
 		r.keys = append(r.keys, p)
 		r.item += "/{" + p.name + "}"
 	}
 	wires, agents := newNamer("column"), newNamer("column", "body", "confirm", "idempotency_key")
 	for _, c := range r.table.cols {
-		if c.class == classBlob || c.class == classJSON || c.name == "" {
+		if c.class == classBlob || c.class == classJSON || c.name == "" || !r.shows(c) {
 			continue
 		}
-		p := param{name: wires.unique(c.name), col: c}
+		p := param{name: wires.unique(r.rules.nameOf(c)), col: c}
 		p.agent = agentName(agents, p.name)
 		r.filters = append(r.filters, p)
 	}
@@ -226,11 +239,14 @@ func (r *resource) delete() *canon.Value {
 func (r *resource) operation(a action) *canon.Value {
 	id := r.service + "." + r.slug + "." + a.name
 	method := strings.ToUpper(a.method)
-	g := &target{name: method + " " + a.path, table: r.table, verb: a.verb, derived: map[string]*column{}, paging: map[string]bool{}}
+	g := &target{name: method + " " + a.path, table: r.table, rules: r.rules, verb: a.verb, derived: map[string]*column{}, paging: map[string]bool{}}
 	if a.verb != listRows && a.verb != createRow {
 		for _, k := range r.keys {
 			g.key = append(g.key, binding{param: k.name, col: k.col})
 		}
+	}
+	if r.rules != nil {
+		g.check()
 	}
 	r.d.targets[id] = g
 	r.ids = append(r.ids, id)
@@ -328,17 +344,6 @@ func columnSchema(c *column) *canon.Value {
 	return s
 }
 
-// rowSchema is the schema of a row as it is served: every column stands in it.
-func rowSchema(t *table) *canon.Value {
-	var props []canon.Member
-	var names []string
-	for _, c := range t.cols {
-		props = append(props, canon.Member{Key: c.name, Value: columnSchema(c)})
-		names = append(names, c.name)
-	}
-	return obj("type", "object", "properties", canon.NewObject(props...), "required", names)
-}
-
 func (r *resource) ref() *canon.Value {
 	return obj("$ref", "#/components/schemas/"+r.schema)
 }
@@ -351,27 +356,6 @@ func (r *resource) pageSchema() *canon.Value {
 		"next_cursor", obj("type", []string{"string", "null"}),
 		"total", obj("type", "integer", "minimum", 0)),
 		"required", []string{"items"})
-}
-
-// body declares a request body, as a whole: single fields could not be set to
-// null, and unknown ones would be dropped before the store could name them.
-func (r *resource) body(v verb) *canon.Value {
-	var props []canon.Member
-	var required []string
-	for _, c := range r.table.cols {
-		if c.generated {
-			continue
-		}
-		props = append(props, canon.Member{Key: c.name, Value: columnSchema(c)})
-		if c.required() && (v == createRow || v == replaceRow && !slices.Contains(r.table.key, c)) {
-			required = append(required, c.name)
-		}
-	}
-	schema := obj("type", "object", "properties", canon.NewObject(props...), "additionalProperties", false)
-	if required != nil {
-		schema = schema.With("required", val(required))
-	}
-	return obj("contentType", "application/json", "required", v != createRow || required != nil, "schema", schema, "projection", "whole")
 }
 
 // schemaName is a table's name as a schema's: a $ref can hold it.

@@ -40,9 +40,12 @@ type customStep struct {
 // connection.
 func (b *mapCompiler) custom(at string, m *operationMap) *customSQL {
 	c := &customSQL{result: m.Result, noRow: provider.Code(m.Errors.NoRow), constraint: provider.Code(m.Errors.Constraint)}
-	for name, code := range map[string]provider.Code{"no_row": c.noRow, "constraint": c.constraint} {
-		if code != "" && !slices.Contains(provider.Codes(), code) {
-			b.fail(at+".errors."+name, "found %q, want one of the error codes, as not_found or conflict", code)
+	for _, e := range []struct {
+		name string
+		code provider.Code
+	}{{"no_row", c.noRow}, {"constraint", c.constraint}} {
+		if e.code != "" && !slices.Contains(provider.Codes(), e.code) {
+			b.fail(at+".errors."+e.name, "found %q, want one of the error codes, as not_found or conflict", e.code)
 		}
 	}
 	if !slices.Contains([]string{"", "row", "rows", "none"}, m.Result) {

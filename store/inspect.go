@@ -45,6 +45,7 @@ func (db *DB) Inspect() ([]Mapping, error) {
 			return nil, err
 		}
 	}
+	db.tellMap(operations(doc), doc)
 	ops, err := doc.Served("")
 	if err != nil {
 		return nil, err
@@ -222,6 +223,8 @@ func (g *target) inspectBody(m *Mapping, s *schema, schemas *canon.Value, o *air
 		switch col := w.column("", f.Key); {
 		case col != nil:
 			m.Body = append(m.Body, Bound{f.Key, col.name})
+		case w.target.rules.joinOf(f.Key) != nil:
+			m.Ignored = append(m.Ignored, f.Key)
 		case envelopes[normal(f.Key)]:
 			m.Body = append(m.Body, Bound{f.Key, "(columns)"})
 		case g.extras() != nil:

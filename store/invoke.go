@@ -18,15 +18,24 @@ func (db *DB) Initialize(_ context.Context, p *provider.InitializeParams) (*prov
 	res := &provider.InitializeResult{ProtocolVersion: provider.ProtocolVersion}
 	db.seed.CompareAndSwap(0, p.Seed)
 	if len(p.Operations) == 0 && p.ContractDigest == nil && p.SurfaceDigest == nil {
-		contract, err := db.Contract()
-		res.Contract = contract
-		return res, err
+		d, err := db.contract()
+		if err != nil {
+			return res, err
+		}
+		db.tellMap(d.operations(), nil)
+		res.Contract = d.document.AppendJSON(nil)
+		return res, nil
 	}
 	if doc := db.opts.Contract; doc != nil && p.ContractDigest != nil {
 		if own := doc.ContractDigest(); own != *p.ContractDigest {
 			return nil, fmt.Errorf("the simulator serves the contract with digest %s, the fixture database was given one with digest %s; give both the same contract",
 				*p.ContractDigest, own)
 		}
+	}
+	if doc := db.opts.Contract; doc != nil {
+		db.tellMap(operations(doc), doc)
+	} else {
+		db.tellMap(p.Operations, nil)
 	}
 	db.tellUnsupported(p.Operations)
 	return res, nil
@@ -124,7 +133,7 @@ func (db *DB) target(op *provider.Operation) *target {
 func (db *DB) findTarget(op *provider.Operation) *target {
 	var g *target
 	// A served contract may be named like the derived one and yet differ from it.
-	if d, err := db.contract(); err == nil && db.opts.Contract == nil {
+	if d, err := db.contract(); err == nil && db.opts.Contract == nil && !db.rules.overrides(op) {
 		if own := d.targets[op.OperationID]; own != nil && own.name == op.Method+" "+op.PathTemplate {
 			copied := *own
 			g = &copied

@@ -139,6 +139,13 @@ func TestMapFaults(t *testing.T) {
 		{"operations: {a: {do: fly, table: tickets}}", `operations.a.do: found "fly"`},
 		{"operations: {a: {sql: SELECT 1, errors: {no_row: gone}}}", `operations.a.errors.no_row: found "gone"`},
 		{"tables: [", "map m.yaml: line 1"},
+		{"[1]", "map m.yaml: line 1: found a list, want version, tables and operations"},
+		{"tables: 5", "map m.yaml: line 1: found the number `5`, want names with values"},
+		{"tables: {tickets: {json: tags}}", "line 1: found the text `tags`, want a list of names"},
+		{"version: 1\n---\nversion: 1", "map m.yaml: found a second document, want one"},
+		{"tables: {tickets: {columns: {a: nr, a: slug}}}", `line 1: "a" is given twice`},
+		{"tables: {tickets: {join: {n: {table: notes, on: {ticket: nr}, many: true, limit: 0}}}}", "tables.tickets.join.n.limit: found 0, want at least 1"},
+		{"operations: {a: {sql: SELECT 1, errors: {no_row: x, constraint: y}}}", `operations.a.errors.no_row: found "x", want one of the error codes, as not_found or conflict; operations.a.errors.constraint: found "y"`},
 	} {
 		m, err := ParseMap("m.yaml", []byte(c.text))
 		if err == nil {

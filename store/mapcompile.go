@@ -55,6 +55,12 @@ func (r *rules) operation(op *provider.Operation) *operationRules {
 	return r.operations[strings.ToUpper(op.Method)+" "+op.PathTemplate]
 }
 
+// overrides tells whether the map says itself what an operation does.
+func (r *rules) overrides(op *provider.Operation) bool {
+	o := r.operation(op)
+	return o != nil && (o.custom != nil || o.table != nil)
+}
+
 // compile checks a map against the tables.
 func (m *Map) compile(s *schema) (*rules, error) {
 	if m == nil {
@@ -67,6 +73,12 @@ func (m *Map) compile(s *schema) (*rules, error) {
 		if t != nil && m.file.Tables[name] != nil {
 			out.tables[t] = b.tableRules(t, "tables."+name, m.file.Tables[name])
 		}
+	}
+	for _, j := range b.whole {
+		for _, col := range j.table.shown() {
+			j.columns = append(j.columns, joinColumn{col.name, col})
+		}
+		b.bounded(j)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.file.Operations)) {
 		if m.file.Operations[name] != nil {
@@ -83,6 +95,7 @@ func (m *Map) compile(s *schema) (*rules, error) {
 type mapCompiler struct {
 	schema *schema
 	faults []string
+	whole  []*joinRule // that show every column which no table hides
 }
 
 func (b *mapCompiler) fail(at, format string, args ...any) {
@@ -136,7 +149,7 @@ func (b *mapCompiler) columnAt(t *table, at string, node *yaml.Node) *column {
 }
 
 func (b *mapCompiler) tableRules(t *table, at string, m *tableMap) *tableRules {
-	r := &tableRules{columns: map[string]*column{}, hidden: map[*column]bool{}, joins: map[string]*joinRule{}}
+	r := &tableRules{columns: map[string]*column{}, joins: map[string]*joinRule{}}
 	if m.ID != "" {
 		r.id = b.column(t, at+".id", m.ID)
 	}
@@ -146,7 +159,7 @@ func (b *mapCompiler) tableRules(t *table, at string, m *tableMap) *tableRules {
 	}
 	for _, name := range m.Hidden {
 		if col := b.column(t, at+".hidden", name); col != nil {
-			r.hidden[col] = true
+			col.hidden = true
 		}
 	}
 	for _, name := range m.JSON {
@@ -198,7 +211,12 @@ func (b *mapCompiler) join(t *table, at, name string, m *joinSpec) *joinRule {
 		b.fail(at, "want table and on")
 		return j
 	}
-	j.many, j.limit = m.Many, m.Limit
+	j.many = m.Many
+	if m.Limit != nil {
+		if j.limit = *m.Limit; j.limit < 1 {
+			b.fail(at+".limit", "found %d, want at least 1", j.limit)
+		}
+	}
 	if j.table = b.table(at+".table", m.Table); j.table == nil {
 		return j
 	}
@@ -215,19 +233,22 @@ func (b *mapCompiler) join(t *table, at, name string, m *joinSpec) *joinRule {
 			j.columns = append(j.columns, joinColumn{n.name, col})
 		}
 	}
-	if len(m.Columns) == 0 {
-		for _, col := range j.table.cols {
-			j.columns = append(j.columns, joinColumn{col.name, col})
-		}
+	if j.at = at; len(m.Columns) == 0 {
+		b.whole = append(b.whole, j)
 	}
 	if !j.many && j.other != nil && !j.table.pins([]filter{{col: j.other, vals: oneValue()}}) {
 		b.fail(at+".on", "more than one row of %s may have the same %q; add many: true, or a unique index", j.table.name, j.other.name)
 	}
-	const most = 60 // SQLite's functions take 127 arguments
-	if j.many && len(j.columns) > most {
-		b.fail(at+".columns", "found %d columns, want at most %d", len(j.columns), most)
-	}
+	b.bounded(j)
 	return j
+}
+
+// bounded holds the columns of many joined rows under what SQLite's functions take.
+func (b *mapCompiler) bounded(j *joinRule) {
+	const most = 100
+	if j.many && len(j.columns) > most {
+		b.fail(j.at+".columns", "found %d columns, want at most %d", len(j.columns), most)
+	}
 }
 
 var verbs = map[string]verb{"list": listRows, "read": getRow, "create": createRow, "update": patchRow, "replace": replaceRow, "delete": deleteRow}

@@ -51,7 +51,7 @@ type joinSpec struct {
 	On      namedNodes `yaml:"on"`
 	Many    bool       `yaml:"many"`
 	Columns namedNodes `yaml:"columns"`
-	Limit   int        `yaml:"limit"`
+	Limit   *int       `yaml:"limit"`
 }
 
 type operationMap struct {
@@ -86,14 +86,24 @@ func (n *namedNodes) UnmarshalYAML(node *yaml.Node) error {
 			}
 			*n = append(*n, namedNode{e.Value, e})
 		}
-		return nil
+		return n.twice()
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			*n = append(*n, namedNode{node.Content[i].Value, node.Content[i+1]})
 		}
-		return nil
+		return n.twice()
 	}
 	return fmt.Errorf("line %d: found %q, want names with values", node.Line, node.Value)
+}
+
+// twice refuses a name that stands a second time.
+func (n *namedNodes) twice() error {
+	for i, e := range *n {
+		if slices.ContainsFunc((*n)[:i], func(other namedNode) bool { return other.name == e.name }) {
+			return fmt.Errorf("line %d: %q is given twice", e.node.Line, e.name)
+		}
+	}
+	return nil
 }
 
 // LoadMap reads a map file.
@@ -122,6 +132,9 @@ func ParseMap(name string, data []byte) (*Map, error) {
 	if err := d.Decode(&m.file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("map %s: %s", name, mapFault(err))
 	}
+	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("map %s: found a second document, want one", name)
+	}
 	if m.file.Version != 0 && m.file.Version != 1 {
 		return nil, fmt.Errorf("map %s: version: found %d, want 1", name, m.file.Version)
 	}
@@ -133,6 +146,17 @@ func mapFault(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
 	text = strings.ReplaceAll(text, "\n  ", "; ")
+	for _, t := range []struct{ yaml, plain string }{
+		{"cannot unmarshal !!seq into ", "found a list, want "}, {"cannot unmarshal !!map into ", "found names with values, want "},
+		{"cannot unmarshal !!str ", "found the text "}, {"cannot unmarshal !!int ", "found the number "}, {"cannot unmarshal !!bool ", "found "},
+		{"cannot unmarshal !!float ", "found the number "}, {"` into ", "`, want "},
+		{"want map[string]*store.", "want store."}, {"want store.mapFile", "want version, tables and operations"},
+		{"want store.tableMap", "want names with values"}, {"want store.operationMap", "want names with values"},
+		{"want store.joinSpec", "want names with values"}, {"want []string", "want a list of names"},
+		{"want int", "want a whole number"}, {"want bool", "want true or false"}, {"want string", "want a text"},
+	} {
+		text = strings.ReplaceAll(text, t.yaml, t.plain)
+	}
 	for _, t := range []struct{ of, keys string }{
 		{"store.mapFile", "version, tables, operations"},
 		{"store.tableMap", "id, columns, hidden, json, booleans, extras, defaults, join"},

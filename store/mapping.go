@@ -105,8 +105,8 @@ func splitTemplate(path string) (segs []segment) {
 // says about it besides.
 func (s *schema) mapOperation(op *provider.Operation, all *rules, k known) *target {
 	g := &target{name: fmt.Sprintf("%s (%s %s)", op.OperationID, op.Method, op.PathTemplate)}
-	if r := all.operation(op); r != nil && (r.custom != nil || r.table != nil) {
-		return s.override(g, op, r, all)
+	if all.overrides(op) {
+		return s.override(g, op, all.operation(op), all)
 	}
 	if own := s.rpc(g, op, k); own != nil {
 		g.rules = all.of(g.table)
@@ -121,7 +121,9 @@ func (s *schema) mapOperation(op *provider.Operation, all *rules, k known) *targ
 		return g
 	}
 	g.rules = all.of(g.table)
-	if g.pickVerb(op); g.reason != "" {
+	if v, ok := s.plainVerb(g.table, op, segs, at); ok {
+		g.verb = v
+	} else if g.pickVerb(op); g.reason != "" {
 		return g
 	}
 	at = max(at, 0)
@@ -270,6 +272,28 @@ func (s *schema) childNoun(segs []segment, i int) *table {
 	return nil
 }
 
+// plainVerb is what method and path alone say of an operation that the contract calls
+// by another word: POST /check-runs makes one, DELETE /runs/{run_id} removes one.
+// at is the segment that names the table.
+func (s *schema) plainVerb(t *table, op *provider.Operation, segs []segment, at int) (v verb, ok bool) {
+	if op.Kind != provider.KindAction || at < 0 || segs[at].literal == "" || s.nounAt(segs, at) != t {
+		return 0, false
+	}
+	rest := segs[at+1:]
+	if slices.ContainsFunc(rest, func(seg segment) bool { return seg.literal != "" }) {
+		return 0, false
+	}
+	switch v, ok = methodVerbs[op.Method]; {
+	case op.Method == "POST":
+		return v, len(rest) == 0 && segs[at].params == nil
+	case len(rest) == 0:
+		return v, false
+	}
+	return v, ok
+}
+
+var methodVerbs = map[string]verb{"POST": createRow, "PATCH": patchRow, "PUT": replaceRow, "DELETE": deleteRow}
+
 func (g *target) pickVerb(op *provider.Operation) {
 	switch {
 	case op.Paged || op.Kind == provider.KindList || op.Kind == provider.KindSearch:
@@ -359,7 +383,7 @@ func (g *target) check() {
 			return
 		}
 	case patchRow, replaceRow, deleteRow:
-		if len(g.key) == 0 {
+		if len(g.key) == 0 && !g.single() { // a project's settings may be one row
 			g.reason = fmt.Sprintf("the path names no row of %s to change; it wants a parameter after %q", t.name, t.name)
 			return
 		}

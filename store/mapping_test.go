@@ -21,6 +21,7 @@ CREATE TABLE people (person_id TEXT PRIMARY KEY NOT NULL, org TEXT);
 CREATE TABLE repos (owner TEXT, repo TEXT, stars INTEGER, PRIMARY KEY (owner, repo));
 CREATE VIEW open_issues AS SELECT * FROM issues WHERE status = 'open';
 CREATE TABLE logs (line TEXT);
+CREATE TABLE settings (id INTEGER PRIMARY KEY, project_id INTEGER UNIQUE REFERENCES projects (id), color TEXT);
 `
 
 func TestMapping(t *testing.T) {
@@ -63,6 +64,16 @@ func TestMapping(t *testing.T) {
 		{"GET /issues/{id} list list issue", "list issues key id=id"},
 		{"GET /Artists({id})/Albums list list Album", "list Album under id=ArtistId"},
 		{"POST /issues/{id}/transitions action execute issue", `the action "execute" has no meaning for the rows of issues`},
+		{"POST /issues action validate issue", "create issues"},
+		{"POST /projects/{project}/issues action execute issue", "create issues under project=project_id"},
+		{"PATCH /issues/{id} action approve issue", "patch issues key id=id"},
+		{"DELETE /projects/{project}/issues/{id} action cancel issue", "delete issues key id=id under project=project_id"},
+		{"POST /issues/{id} action execute issue", `the action "execute" has no meaning for the rows of issues`},
+		{"DELETE /issues/{id}/lock action reserve issue", `the action "reserve" has no meaning for the rows of issues`},
+		{"POST /issues/search action execute issue", `the action "execute" has no meaning for the rows of issues`},
+		{"PUT /projects/{id}/settings update replace setting", "replace settings under id=project_id"},
+		{"DELETE /projects/{id}/settings delete delete setting", "delete settings under id=project_id"},
+		{"DELETE /projects/{id}/issues delete delete issue", "the path names no row of issues to change"},
 		{"GET /widget list list widget", `no table is called "widget"; the tables are Album, `},
 		{"GET /widgets list list widget", `no table is called "widgets" or "widget"; the tables are Album, Artist, `},
 		{"GET / list list -", "no table is called"},

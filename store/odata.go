@@ -218,10 +218,7 @@ func (p *odataParser) property() (*column, error) {
 		col = p.r.baseColumn(name[i+1:])
 	}
 	if col == nil {
-		names := make([]string, len(p.r.g.table.cols))
-		for i, c := range p.r.g.table.cols {
-			names[i] = c.name
-		}
+		names := p.r.g.table.names()
 		if near := nearest(name, names); near != "" {
 			return nil, p.fail("which is no column of %s; did you mean %q?", p.r.g.table.name, near)
 		}

@@ -366,10 +366,7 @@ func (r *reading) refuseIgnored(skip int) error {
 		return nil
 	}
 	t := r.g.table
-	cols := make([]string, len(t.cols))
-	for i, c := range t.cols {
-		cols[i] = c.name
-	}
+	cols := t.names()
 	hint := "its columns are " + strings.Join(cols, ", ")
 	if near := nearest(names[0], cols); near != "" {
 		hint = "did you mean \"" + near + "\"?"

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -9,7 +10,6 @@ type tableRules struct {
 	id      *column            // names a row in paths
 	columns map[string]*column // by API name, dotted for nested ones
 	order   []string           // API names in the order of the map
-	hidden  map[*column]bool
 	extras  *column
 	dflts   []assignment
 	joins   map[string]*joinRule
@@ -18,6 +18,7 @@ type tableRules struct {
 // A joinRule is a nested object or array of rows of another table.
 type joinRule struct {
 	name    string
+	at      string // in the map, for its faults
 	table   *table
 	own     *column // of the outer row
 	other   *column // of the joined rows, equal to own
@@ -40,6 +41,22 @@ func (r *tableRules) columnOf(_ *table, dotted string) *column {
 	return r.columns[dotted]
 }
 
+// refers tells whether a join shows the one row that a column of this table names,
+// so that a write of the field sets that column.
+func (j *joinRule) refers() bool {
+	return j != nil && !j.many && !j.own.generated && !slices.Contains(j.own.table.key, j.own)
+}
+
+// column is what the joined rows call a field, nil for none.
+func (j *joinRule) column(name string) *column {
+	for _, c := range j.columns {
+		if c.name == name {
+			return c.col
+		}
+	}
+	return nil
+}
+
 func (r *tableRules) joinOf(dotted string) *joinRule {
 	if r == nil {
 		return nil
@@ -47,7 +64,29 @@ func (r *tableRules) joinOf(dotted string) *joinRule {
 	return r.joins[dotted]
 }
 
-func (r *tableRules) hides(col *column) bool { return r != nil && r.hidden[col] }
+// names tells whether the map's id column is what the API calls id: the table has
+// no other column of that name.
+func (r *tableRules) names() bool {
+	return r != nil && r.id != nil && !r.id.hidden && r.id.table.outColumn([]string{"id"}) == nil
+}
+
+// nameOf is the API's name of a column, dotted for a nested field.
+func (r *tableRules) nameOf(col *column) string {
+	if r != nil {
+		for _, name := range r.order {
+			if r.columns[name] == col {
+				return name
+			}
+		}
+	}
+	return col.name
+}
+
+// gives tells whether a new row has a value for a column without the client's: a
+// default, or an id that continues the others.
+func (r *tableRules) gives(col *column) bool {
+	return r != nil && (col == r.id || slices.ContainsFunc(r.dflts, func(a assignment) bool { return a.col == col }))
+}
 
 // isHidden tells whether the map gave a name to nothing.
 func (r *tableRules) isHidden(dotted string) bool {
@@ -74,6 +113,9 @@ func (r *tableRules) extrasOf(t *table) *column {
 	return nil
 }
 
+// hides tells whether a name of the map is a hidden column's.
+func (r *tableRules) hides(name string) bool { return r.columns[name] != nil && r.columns[name].hidden }
+
 // under lists the names that the map puts into an object.
 func (r *tableRules) under(dotted string) (names []string) {
 	if r == nil {
@@ -96,17 +138,20 @@ func (r *tableRules) inColumn(name string) *column {
 	if r == nil {
 		return nil
 	}
-	if col, ok := r.columns[name]; ok {
+	if col, ok := r.columns[name]; ok && (col == nil || !col.hidden) {
 		return col
 	}
 	n := normal(name)
 	for _, full := range r.order {
-		if normal(full) == n {
+		if normal(full) == n && !r.hides(full) {
 			return r.columns[full]
 		}
 	}
+	if n == "id" && r.names() {
+		return r.id
+	}
 	for _, full := range r.order {
-		if i := strings.LastIndexByte(full, '.'); i >= 0 && normal(full[i+1:]) == n {
+		if i := strings.LastIndexByte(full, '.'); i >= 0 && normal(full[i+1:]) == n && !r.hides(full) {
 			return r.columns[full]
 		}
 	}

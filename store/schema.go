@@ -40,6 +40,7 @@ type column struct {
 	notNull   bool
 	dflt      string // the default as SQL text, "" without one
 	generated bool
+	hidden    bool   // by the map: neither served nor taken
 	auto      bool   // INTEGER PRIMARY KEY: SQLite gives the value
 	norm      string // the name for matching, see normal
 	form      string // of the times it holds, see times.go; "" when it holds none
@@ -86,6 +87,23 @@ func (t *table) col(name string) *column {
 		}
 	}
 	return nil
+}
+
+// shown are the columns that the map does not hide.
+func (t *table) shown() []*column {
+	if !slices.ContainsFunc(t.cols, func(c *column) bool { return c.hidden }) {
+		return t.cols
+	}
+	return slices.DeleteFunc(slices.Clone(t.cols), func(c *column) bool { return c.hidden })
+}
+
+// names are the names of the shown columns.
+func (t *table) names() []string {
+	var names []string
+	for _, c := range t.shown() {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 // writable tells whether rows can be created, changed and deleted through the

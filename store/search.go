@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,7 +14,16 @@ import (
 // A fullText is a virtual table that indexes the words of another table's rows.
 type fullText struct {
 	table string
-	at    int // fts version
+	at    int       // fts version
+	cols  []*column // that it has the words of
+}
+
+// reveals tells whether the index has words of a column that the map hides.
+func (f *fullText) reveals(t *table) bool {
+	return slices.ContainsFunc(f.cols, func(c *column) bool {
+		own := t.col(c.name)
+		return c.hidden || own != nil && own.hidden
+	})
 }
 
 var ftsModule = pattern.Of(`(?i)\bUSING\s+fts([345])\b`)
@@ -29,8 +39,10 @@ func (s *schema) findFullText(ctx context.Context, c *conn) error {
 		if m == nil || s.table(name) == nil {
 			return nil
 		}
-		if self := s.table(name); self.rowid != "" {
-			self.search = &fullText{name, int(m[1][0] - '0')}
+		self := s.table(name)
+		found := &fullText{name, int(m[1][0] - '0'), self.cols}
+		if self.rowid != "" {
+			self.search = found
 		}
 		owner := ""
 		if c := ftsContent().FindStringSubmatch(sql); c != nil {
@@ -39,7 +51,7 @@ func (s *schema) findFullText(ctx context.Context, c *conn) error {
 			owner = ownerByName(name)
 		}
 		if t := s.table(owner); t != nil && t.rowid != "" && !t.view && owner != "" {
-			t.search = &fullText{name, int(m[1][0] - '0')}
+			t.search = found
 		}
 		return nil
 	})
@@ -147,7 +159,7 @@ func splitWords(text string) (words []string) {
 // words is the filter that finds words in a table's rows; ok is false for a
 // table without text.
 func (t *table) words(words []string) (f filter, ok bool) {
-	if t.search != nil && t.rowid != "" {
+	if t.search != nil && t.rowid != "" && !t.search.reveals(t) {
 		if match := matchText(words, t.search.at); match != "" {
 			// A column stands for the table: the filter is about all of them.
 			return filter{col: t.cols[0], op: opMatch, index: t.search.table, vals: []driver.Value{match}}, true
@@ -156,7 +168,7 @@ func (t *table) words(words []string) (f filter, ok bool) {
 	var all []filter
 	for _, w := range words {
 		var some []filter
-		for _, c := range t.cols {
+		for _, c := range t.shown() {
 			if c.class == classString || c.class == classAny || c.class == classJSON {
 				some = append(some, filter{col: c, op: opLike, vals: []driver.Value{likePattern("%", w, "%")}})
 			}

@@ -32,6 +32,7 @@ type outField struct {
 	typ    outType    //
 	omit   bool       // left out when it is NULL
 	group  []outField // an object of fields
+	many   []outField // an array of such objects
 	unless int        // a group that is null when this value is NULL; -1 for none
 	extra  string     // the member of the extras that fills it, "" for none
 }
@@ -145,6 +146,9 @@ func appendFields(dst []byte, fields []outField, cells []cell, extras []byte) []
 			}
 			dst = append(append(comma(dst), f.name...), ':', '{')
 			dst = append(appendFields(dst, f.group, cells, nil), '}')
+			continue
+		case f.many != nil:
+			dst = f.appendMany(append(append(comma(dst), f.name...), ':'), cells[f.at])
 			continue
 		case f.at < 0:
 			val = []byte("null")

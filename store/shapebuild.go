@@ -66,7 +66,7 @@ func (b *shaper) rest(props []canon.Member) bool {
 		f := outField{name: string(canon.AppendString(nil, name)), at: -1, unless: -1}
 		for _, col := range b.table.cols {
 			shown := slices.ContainsFunc(b.sh.fields, func(f outField) bool { return f.col == col })
-			if !shown && !b.rules.hides(col) && col != b.sh.extras {
+			if !shown && !col.hidden && col != b.sh.extras {
 				f.group = append(f.group, outField{name: string(canon.AppendString(nil, col.name)), col: col, at: col.pos, unless: -1})
 			}
 		}
@@ -103,13 +103,15 @@ func (b *shaper) field(m canon.Member, path []string, required bool) (outField, 
 	f := outField{name: string(canon.AppendString(nil, m.Key)), at: -1, unless: -1, omit: !required && !nullable(m.Value)}
 	dotted := strings.Join(path, ".")
 	if j := b.rules.joinOf(dotted); j != nil {
-		b.joinRows(&f, j)
+		b.joinRows(&f, j, b.from.with(m.Value))
 		return f, true
 	}
 	col := b.rules.columnOf(b.table, dotted)
 	mapped := col != nil
 	if col == nil && !b.rules.isHidden(dotted) {
-		col = b.table.outColumn(path)
+		if col = b.table.outColumn(path); col == nil && dotted == "id" && b.rules.names() {
+			col = b.rules.id
+		}
 	}
 	inner := b.from.with(m.Value)
 	props := inner.properties()
@@ -120,7 +122,7 @@ func (b *shaper) field(m canon.Member, path []string, required bool) (outField, 
 		}
 	}
 	switch {
-	case col != nil && !b.rules.hides(col):
+	case col != nil && !col.hidden:
 		f.col, f.at, f.typ = col, col.pos, outTypeOf(inner.schema)
 		return f, true
 	case b.sh.extras != nil && len(path) == 1:

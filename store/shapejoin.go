@@ -30,7 +30,7 @@ func (b *shaper) joinParent(f *outField, m canon.Member, t *table, alias string,
 	n := normal(m.Key)
 	for _, fk := range t.fks {
 		p := b.schema.table(fk.parent)
-		if p == nil || len(fk.cols) != 1 || t == b.table && b.rules.hides(fk.cols[0]) {
+		if p == nil || len(fk.cols) != 1 || fk.cols[0].hidden {
 			continue
 		}
 		refs := fk.targets(p)
@@ -67,7 +67,7 @@ func (b *shaper) join(f *outField, from declared, p *table, ref *column, on stri
 			f.group = append(f.group, inner)
 			continue
 		}
-		if col == nil || col.class == classBlob {
+		if col == nil || col.hidden || col.class == classBlob {
 			continue
 		}
 		inner.col, inner.at, inner.typ = col, at(col), outTypeOf(b.from.with(m.Value).schema)

@@ -143,7 +143,29 @@ func (db *DB) seen(tenant *string) (*DB, error) {
 	return nil, fmt.Errorf("no call came from the tenant %q; %s", clip(*tenant), known)
 }
 
+// savable tells why a state cannot be written to a file: it would take the place of
+// a device, a pipe or a folder, or of the fixture, which is never written.
+func savable(path, fixture string) error {
+	info, err := os.Stat(path)
+	if path == "" || err != nil {
+		return nil // what is wrong with its folder is told when it is written
+	}
+	if own, err := os.Stat(fixture); err == nil && os.SameFile(own, info) {
+		return errors.New("this is the fixture itself, which is never written; name another file")
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("this is no regular file (%s); name another", info.Mode().Type())
+	}
+	return nil
+}
+
 func (db *DB) snapshot(ctx context.Context, path string, call *int64) (err error) {
+	if err := savable(path, ""); err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays a link
+	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".anvil-state-")
 	if err != nil {
 		return fmt.Errorf("cannot write in the folder %s: %w", filepath.Dir(path), unnamed(err))

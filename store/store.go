@@ -38,7 +38,7 @@ type Options struct {
 	// InPlace works on the file itself: writes change it, and nothing is copied.
 	InPlace bool
 	// SaveState is a file that Close writes the final state to, whole or not at all;
-	// "" for none. The states of tenants go to a folder beside it: see
+	// "" for none; the fixture itself is refused. The states of tenants go to a folder beside it: see
 	// [TenantFile].
 	SaveState string
 	// Log keeps a change log, so that [DB.Snapshot] can give the state after any call.
@@ -112,6 +112,9 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 		return nil, fmt.Errorf("fixture %s: %w", path, err)
 	}
 	db := newDB(opts)
+	if err := savable(db.opts.SaveState, path); err != nil {
+		return nil, &SaveError{db.opts.SaveState, err}
+	}
 	if db.opts.InPlace {
 		db.place = path
 	}
@@ -161,7 +164,7 @@ func newDB(opts *Options) *DB {
 	db.name = slug(db.opts.Name)
 	db.aliases = sync.OnceValue(func() map[string][]string { return learnAliases(db.opts.Contract) })
 	db.contract = sync.OnceValues(func() (*derivation, error) {
-		d, err := derive(db.name, db.schema)
+		d, err := derive(db.name, db.schema, db.rules)
 		if err == nil && db.opts.Contract == nil {
 			d.tellRenamed(db.opts.Logf)
 		}

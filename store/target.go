@@ -14,7 +14,7 @@ func (g *target) column(norm string) *column {
 	if col := g.rules.inColumn(norm); col != nil {
 		return col
 	}
-	if col := g.table.named(norm); col != nil && !g.rules.hides(col) {
+	if col := g.table.named(norm); col != nil && !col.hidden {
 		return col
 	}
 	return nil
@@ -165,7 +165,7 @@ func (g *target) besides(s *schema, outer declared) (list []outField) {
 		if col == nil {
 			col, _ = s.foreignKey(g.table, normal(m.Key))
 		}
-		if col != nil && !g.rules.hides(col) {
+		if col != nil && !col.hidden {
 			list = append(list, outField{name: string(canon.AppendString(nil, m.Key)), col: col, at: col.pos, typ: typ, unless: -1,
 				omit: !required[m.Key] && !nullable(m.Value)})
 		}
@@ -203,7 +203,7 @@ func (r *reading) shape() *shape {
 	if sh == nil {
 		sh = &shape{}
 		for _, col := range r.g.table.cols {
-			if !r.g.rules.hides(col) {
+			if !col.hidden {
 				sh.fields = append(sh.fields, outField{name: string(canon.AppendString(nil, col.name)), col: col, at: col.pos, unless: -1})
 			}
 		}

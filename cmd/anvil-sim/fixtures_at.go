@@ -43,6 +43,9 @@ The commands that read a database take such a point too, as STATE@N.`,
 			case output == "":
 				return errors.New("--output names the database file to make, found none")
 			}
+			if err := onlyRead(args[0], output); err != nil {
+				return err
+			}
 			if force {
 				mode = fixture.Replace
 			}

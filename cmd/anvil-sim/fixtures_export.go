@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anvil-sim/anvil/internal/cli"
+	"github.com/anvil-sim/anvil/internal/wholefile"
 	"github.com/anvil-sim/anvil/store/export"
 	"github.com/anvil-sim/anvil/store/fixture"
 )
@@ -36,6 +38,9 @@ the very same database again.`,
 			}
 			opts := &export.Options{Format: export.Format(format), Tables: tables}
 			return withFixture(cmd.Context(), s, args[0], func(db *fixture.DB) error {
+				if err := onlyRead(args[0], output); err != nil {
+					return err
+				}
 				return exportTo(cmd.Context(), s, db, output, force, opts)
 			})
 		},
@@ -46,6 +51,16 @@ the very same database again.`,
 	f.StringArrayVar(&tables, "table", nil, "export this table alone (repeatable)")
 	f.BoolVar(&force, "force", false, "replace an existing file")
 	return cmd
+}
+
+// onlyRead refuses an output that is the input, under whatever name.
+func onlyRead(input, output string) error {
+	one, err := os.Stat(input)
+	other, otherErr := os.Stat(output)
+	if err == nil && otherErr == nil && os.SameFile(one, other) {
+		return fmt.Errorf("%s is what is read, and that is never written; name another file", output)
+	}
+	return nil
 }
 
 func exportTo(ctx context.Context, s cli.Streams, db *fixture.DB, output string, force bool, opts *export.Options) error {
@@ -61,6 +76,8 @@ func exportTo(ctx context.Context, s cli.Streams, db *fixture.DB, output string,
 		return fmt.Errorf("%s is a folder; end the name with / for one file a table", output)
 	case err == nil && !force:
 		return cli.WithHint(fmt.Errorf("%s: the file exists", output), "--force replaces it")
+	case err == nil && !info.Mode().IsRegular(): // a pipe is written to, a link stays a link
+		return wholefile.Write(output, func(w io.Writer) error { return export.Write(ctx, db, w, opts) })
 	}
 	return export.File(ctx, db, output, opts)
 }

@@ -66,6 +66,11 @@ func (o *importOptions) run(cmd *cobra.Command, s cli.Streams, args []string) er
 	if s.IsTerminal != nil && s.IsTerminal(s.Err) && !o.quiet {
 		o.Progress = func(table string, rows int) { fmt.Fprintf(s.Err, "\r\x1b[K%s: %s", table, plural.Of(rows, "row")) }
 	}
+	for _, file := range args {
+		if err := onlyRead(file, o.output); err != nil {
+			return err
+		}
+	}
 	report, err := importer.Import(cmd.Context(), o.output, args, &o.Options)
 	if o.Progress != nil {
 		fmt.Fprint(s.Err, "\r\x1b[K")
