@@ -186,7 +186,14 @@ func (o *serveOptions) run(ctx context.Context, command []string) (err error) {
 		if o.calls, err = openTraceLog(o.trace, o.say); err != nil {
 			return err
 		}
-		defer func() { err = o.orReport(err, o.calls.close()) }()
+		defer func() {
+			lost := o.calls.close()
+			if len(command) == 0 { // a server that was stopped ends well, as recorded
+				o.report(lost)
+				return
+			}
+			err = o.orReport(err, lost)
+		}()
 		sink = o.calls
 	}
 	st, err := o.openState(ctx, &sim.Options{
