@@ -10,7 +10,7 @@ type InputError struct {
 	Name   string // the file, "-" for standard input
 	Line   int    // 1-based; 0 when the trouble has no line
 	Offset int64  // bytes from the start of the trace, decompressed
-	Msg    string // what was found, what is accepted
+	Msg    string // what was found, what is accepted; "" when Err says it
 	Next   string // what to do, "" when Msg says it
 	Err    error  // the cause, nil when there is none
 }
@@ -22,7 +22,9 @@ func (e *InputError) Error() string {
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ": line %d (byte %d)", e.Line, e.Offset)
 	}
-	b.WriteString(": " + e.Msg)
+	if e.Msg != "" {
+		b.WriteString(": " + e.Msg)
+	}
 	if e.Err != nil {
 		b.WriteString(": " + e.Err.Error())
 	}

@@ -34,6 +34,12 @@ func (l Line) Parts() iter.Seq2[string, Part] {
 	}
 }
 
+// Fault is an error about the line: it puts the trace's name and the line before
+// err.
+func (l Line) Fault(err error) error {
+	return &InputError{Name: l.name, Line: l.Number, Offset: l.Offset, Err: err}
+}
+
 // compacted keeps room for the compact form of a line that is checked.
 var compacted = sync.Pool{New: func() any { return new([]byte) }}
 

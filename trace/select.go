@@ -6,14 +6,17 @@ import "context"
 // calls that the filter chooses, or with the others under invert, in their order.
 // Line and view are do's until it returns. Lines are judged by one goroutine a
 // processor, unless the filter has a Where. Lines that the filter looked at and
-// found to be no JSON are an error.
+// found to be no JSON are an error, as is Where's, with its line.
 func Select(ctx context.Context, in Input, which string, f *Filter, invert bool, do func(Line, *View) error) (Side, error) {
 	if f.where != nil {
 		return Each(ctx, in, which, func(ln Line, v *View) error {
 			f.names.note(v)
 			ok, err := f.Match(v)
-			if err != nil || ok == invert {
-				return err
+			if err != nil {
+				return ln.Fault(err)
+			}
+			if ok == invert {
+				return nil
 			}
 			return do(ln, v)
 		})

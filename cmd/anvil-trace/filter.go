@@ -20,7 +20,8 @@ hold.
 --where takes a CEL expression. It sees the entry's keys under their names (seq,
 tool, request, result, status, response, ...) and code, kind, principal, tenant,
 method, path and write. A call without what the expression asks for is not
-chosen; when that is so for every call, it is an error.
+chosen; when that is so for every call, it is an error. One call may cost 20
+million steps.
 
 A tool or operation that no call has at all is an error, since it is likely
 misspelled; tickets.delete* is none, whether such calls are there or not.
@@ -96,9 +97,12 @@ func compileWhere(source string) (*lenient, error) {
 
 func (l *lenient) holds(v *trace.View) (bool, error) {
 	ok, err := l.prg.True(v)
-	if err == nil {
+	switch {
+	case err == nil:
 		l.told++
-	} else if l.complain == nil {
+	case expr.Limited(err):
+		return false, fmt.Errorf("--where: %w", err)
+	case l.complain == nil:
 		l.complain = err
 	}
 	return ok, nil

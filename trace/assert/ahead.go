@@ -64,7 +64,9 @@ func (s *Set) judge(ln trace.Line, v *trace.View, a *answers) error {
 		c.known = a.known
 	}
 	for _, r := range s.rules {
-		r.mon.call(r, &c)
+		if r.mon.call(r, &c); s.stopped != nil {
+			return ln.Fault(s.stopped)
+		}
 	}
 	return nil
 }

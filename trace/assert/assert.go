@@ -37,6 +37,8 @@ type Set struct {
 	calls int
 	name  string // of the trace
 
+	stopped error // an expression that took too long: there is no verdict
+
 	questions int
 	own       answers // to calls of which nothing is known
 }
@@ -104,6 +106,13 @@ func (s seen) String() string {
 		return fmt.Sprintf("call %d of the run (%s)", s.index, s.place)
 	}
 	return fmt.Sprintf("%s (%s)", s.text, s.place)
+}
+
+// stop ends the run at the call that is judged.
+func (s *Set) stop(err error) {
+	if s.stopped == nil {
+		s.stopped = err
+	}
 }
 
 // Call implements [trace.Check].

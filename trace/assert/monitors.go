@@ -40,7 +40,7 @@ func (m *count) call(r *rule, c *call) {
 		m.last = c.mark()
 		return
 	}
-	key := m.key.ask(c)
+	key := m.key.of(c)
 	if key == "" {
 		return
 	}
@@ -220,7 +220,7 @@ func (m *sequence) call(_ *rule, c *call) {
 		if hit == 0 {
 			return
 		}
-		if key = m.key.ask(c); key == "" {
+		if key = m.key.of(c); key == "" {
 			return
 		}
 	}
@@ -291,7 +291,7 @@ func (m *neverAfter) call(r *rule, c *call) {
 		return
 	}
 	if m.key != nil {
-		if key = m.key.ask(c); key == "" {
+		if key = m.key.of(c); key == "" {
 			return
 		}
 	}
@@ -327,7 +327,7 @@ func (m *paired) call(r *rule, c *call) {
 	}
 	key := ""
 	if m.key != nil {
-		if key = m.key.ask(c); key == "" {
+		if key = m.key.of(c); key == "" {
 			return
 		}
 	}

@@ -50,6 +50,7 @@ func (s *Set) compile(sel *selector, t *trace.Selector) (err error) {
 // A guarded expression is false where a call lacks what it asks for. When every
 // call does, the rule fails: the expression is about nothing.
 type guarded struct {
+	set      *Set
 	prg      *expr.Program
 	verdict  question[any] // a bool or an error
 	told     bool
@@ -70,9 +71,12 @@ func (g *guarded) judge(c *call) (ok bool, err error) {
 // holds is judge, and remembers what came of it.
 func (g *guarded) holds(c *call) (bool, error) {
 	ok, err := g.judge(c)
-	if err == nil {
+	switch {
+	case err == nil:
 		g.told = true
-	} else if g.complain == nil {
+	case expr.Limited(err):
+		g.set.stop(err)
+	case g.complain == nil:
 		g.complain = err
 	}
 	return ok, err
@@ -166,10 +170,13 @@ func (s *Set) readExpr(n rules.Node) (*guarded, error) {
 	}
 	prg, err := s.env.CompileBool(source)
 	if err != nil {
-		return nil, n.Errorf("%v", err)
+		return nil, n.Fault(err)
 	}
-	return &guarded{prg: prg, verdict: questionOf(s, func(c *call) any {
+	return &guarded{set: s, prg: prg, verdict: questionOf(s, func(c *call) any {
 		ok, err := prg.True(c.View)
+		if expr.Limited(err) {
+			return n.Fault(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -246,7 +253,10 @@ func (s *selector) nearest() []string {
 }
 
 // A grouping groups calls: those with one key belong together; "" is left out.
-type grouping struct{ question[string] }
+type grouping struct {
+	set *Set
+	key question[any] // a string, or an error that is Limited
+}
 
 // readKey reads "id", "list", "tool", "target", "call" or an expression; it is nil
 // where nothing is said.
@@ -258,29 +268,40 @@ func (s *Set) readKey(n rules.Node) (*grouping, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := map[string]func(*call) string{"id": idOf, "list": listOf, "call": askedOf,
+	known := map[string]func(*call) string{"id": idOf, "list": listOf, "call": askedOf,
 		"tool":   func(c *call) string { return c.Tool() },
 		"target": func(c *call) string { return c.Method() + " " + c.Path() }}[text]
-	if find == nil {
-		prg, err := s.env.Compile(text)
-		if err != nil {
-			return nil, n.Errorf("%v", err)
-		}
-		find = func(c *call) string {
-			key, err := prg.Key(c.View)
-			if err != nil {
-				return ""
-			}
-			return key
-		}
+	if known != nil {
+		return &grouping{s, questionOf(s, func(c *call) any { return known(c) })}, nil
 	}
-	return &grouping{questionOf(s, find)}, nil
+	prg, err := s.env.Compile(text)
+	if err != nil {
+		return nil, n.Fault(err)
+	}
+	return &grouping{s, questionOf(s, func(c *call) any {
+		key, err := prg.Key(c.View)
+		if expr.Limited(err) {
+			return n.Fault(err)
+		}
+		return key
+	})}, nil
+}
+
+// of is the key of a call, "" for one that is left out.
+func (g *grouping) of(c *call) (key string) {
+	switch a := g.key.ask(c).(type) {
+	case string:
+		key = a
+	case error:
+		g.set.stop(a)
+	}
+	return key
 }
 
 // ahead asks for the key of a call that will be grouped.
 func (g *grouping) ahead(c *call, grouped bool) {
 	if g != nil && grouped {
-		g.ask(c)
+		g.key.ask(c)
 	}
 }
 

@@ -69,6 +69,46 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
+func TestLongSourcesAreClipped(t *testing.T) {
+	env, err := NewEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat(`tool == "é" || `, 60)
+	for source, want := range map[string]string{
+		long + `statsu == 1 || ` + long + `true`: `|| statsu == 1 || tool == "é"`,
+		`statsu == 1 || ` + long + `true`:        `"statsu == 1 || tool`,
+		long + `statsu == 1`:                     `|| statsu == 1", column 901:`,
+		long + `size(tool)`:                      `...`,
+	} {
+		_, err := env.CompileBool(source)
+		if err == nil || len(err.Error()) > 400 || !strings.Contains(strings.ReplaceAll(err.Error(), `\`, ""), want) {
+			t.Errorf("got %.500v, want %s", err, want)
+		}
+	}
+}
+
+func TestALoopEnds(t *testing.T) {
+	env, err := NewEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v trace.View
+	v.Reset([]byte(line))
+	for _, source := range []string{
+		`lists.range(999).all(a, lists.range(999).all(b, sets.contains(lists.range(999), lists.range(999))))`,
+		`sets.contains(lists.range(9000), lists.range(9000))`,
+	} {
+		p, err := env.CompileBool(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = p.True(&v); !Limited(err) {
+			t.Errorf("%s: %v, want an error that is Limited", source, err)
+		}
+	}
+}
+
 func FuzzCompile(f *testing.F) {
 	f.Add(`status == 409`)
 	f.Add(`response.items.map(x, x.id)[0] == "a"`)

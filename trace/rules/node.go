@@ -22,6 +22,7 @@ type Error struct {
 	Column int
 	Msg    string
 	Next   string // what to do, "" when Msg says it
+	Err    error  // the cause, which Msg tells; nil when there is none
 }
 
 // Error implements error.
@@ -31,6 +32,9 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%s: line %d, column %d: %s", e.File, e.Line, e.Column, e.Msg)
 }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Hint says what to do about it.
 func (e *Error) Hint() string { return e.Next }
@@ -91,6 +95,13 @@ func (n Node) Errorf(format string, args ...any) *Error {
 	if n.y != nil {
 		e.Line, e.Column = n.y.Line, n.y.Column
 	}
+	return e
+}
+
+// Fault is an error at the node that err tells.
+func (n Node) Fault(err error) *Error {
+	e := n.Errorf("%v", err)
+	e.Err = err
 	return e
 }
 
