@@ -124,11 +124,12 @@ func (st *store) answer(c *Call) Result {
 	if refused != nil {
 		return *refused
 	}
+	body := st.compose(c.Op, r) // not kept: the next change drops it
 	if c.Op.Paged() {
-		items := JoinArray([]Raw{st.body(c.Op, r)})
+		items := JoinArray([]Raw{body})
 		return Result{OK: true, Output: pageOutput(items), Page: &Page{Items: items, Count: 1, Size: c.Op.pageSizeFor(0)}}
 	}
-	return Result{OK: true, Output: st.body(c.Op, r)}
+	return Result{OK: true, Output: body}
 }
 
 func (st *store) page(c *Call, t *table) Result {
@@ -263,8 +264,11 @@ func (st *store) compose(o *Operation, r *row) Raw {
 		return r.fields.AppendJSON(nil)
 	}
 	body := make(Input, 0, len(shape.Members())+len(r.fields))
+	buf := make([]byte, 0, 32*len(shape.Members())) // one for all: what it outgrows stays where it is
 	for _, m := range shape.Members() {
-		body.Set(m.Key, m.Value.AppendJSON(nil))
+		from := len(buf)
+		buf = m.Value.AppendJSON(buf)
+		body.Set(m.Key, buf[from:len(buf):len(buf)])
 	}
 	if st.declared {
 		declaredFields(&body, o.item(), r)

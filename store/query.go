@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/anvil-sim/anvil/provider"
@@ -113,8 +112,9 @@ func (t *table) fetchRun(ctx context.Context, c *conn, q *question, w where, p *
 	sql := "SELECT " + list + q.shape.from(t) + w.sql + t.clause(q.order)
 	args := w.args
 	if q.size >= 0 {
-		// Not bound: a limit is a value that SQLite prepares a statement anew for.
-		sql += " LIMIT " + strconv.Itoa(q.size-len(p.ends)+1)
+		// With a sign, since SQLite prepares a statement anew for a plain value here.
+		sql += " LIMIT +?"
+		args = append(args, int64(q.size-len(p.ends))+1)
 		if q.from.offset > 0 {
 			sql += " OFFSET ?"
 			args = append(args, q.from.offset)

@@ -53,7 +53,7 @@ func TestMinimalPythonProviderPasses(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("this machine has no python3, which the specification's example needs")
 	}
-	Run(t, Command("python3", "../../sim/stdio/testdata/minimal.py"), &Options{Minimal: true})
+	Run(t, Command("python3", "../../sim/stdio/testdata/minimal.py"), &Options{Minimal: true, Timeout: time.Minute})
 }
 
 // A flaw is how a provider is not right; it changes what the good one says.

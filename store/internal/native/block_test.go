@@ -166,10 +166,10 @@ func TestInterrupt(t *testing.T) {
 // An equal value leaves the plan as it is; one that SQLite plans for does not.
 func TestPrepared(t *testing.T) {
 	c := open(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, state TEXT, n); CREATE INDEX by_n ON t (n) WHERE state = 'open'; CREATE TABLE u (id INTEGER PRIMARY KEY, state TEXT); CREATE INDEX by_state ON u (state, id)")
-	plain := prepare(t, c, "SELECT id FROM u WHERE state = ? ORDER BY id LIMIT 5")
+	plain := prepare(t, c, "SELECT id FROM u WHERE state = ? ORDER BY id LIMIT +?")
 	partial := prepare(t, c, "SELECT id FROM t WHERE state = ? AND n = 1")
-	count := func(s Statement, text string) int64 {
-		if _, _, err := all(s, &Block{}, []Cell{{Kind: Text, Text: text}}, 1); err != nil {
+	count := func(s Statement, text string, more ...Cell) int64 {
+		if _, _, err := all(s, &Block{}, append([]Cell{{Kind: Text, Text: text}}, more...), 1); err != nil {
 			t.Fatal(err)
 		}
 		n, ok := s.Prepared()
@@ -178,9 +178,9 @@ func TestPrepared(t *testing.T) {
 		}
 		return n
 	}
-	first := count(plain, "a")
-	for range 10 {
-		if n := count(plain, "a"); n != first {
+	first := count(plain, "a", Cell{Kind: Integer, Num: 1})
+	for i := range int64(10) {
+		if n := count(plain, "ab"[i%2:], Cell{Kind: Integer, Num: i}); n != first {
 			t.Fatalf("prepared %d times, then %d", first, n)
 		}
 	}
