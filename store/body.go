@@ -161,53 +161,109 @@ func (w *change) column(prefix, name string) *column {
 }
 
 // object reads an object that is no JSON column's value, and tells whether it was
-// understood.
+// understood. Of one that was, each field counts as one of the body does.
 func (w *change) object(name string, raw []byte) (done bool) {
+	faults, ignored := len(w.faults.texts), len(w.ignored)
+	var rest []canon.Member
 	canon.Members(raw, func(key, val []byte) bool {
 		field := canon.Unquote(key)
 		if w.column(name, field) != nil {
 			w.field(name, field, val)
 			done = true
-		} else if w.parent(name, field, val) {
+			return true
+		}
+		named, taken, err := w.parent(name, field, val)
+		switch full := name + "." + field; {
+		case taken:
 			done = true
+		case err != nil:
+			w.faults.add(full, nil, err)
+		case named || w.target.rules.joinOf(full) != nil:
+			w.ignored = append(w.ignored, full)
+		case w.target.extras() != nil:
+			rest = append(rest, canon.Member{Key: field, Value: mustParse(val)})
+		default:
+			w.faults.add(full, nil, w.unknownIn(name, field))
 		}
 		return true
 	})
+	if !done {
+		w.faults.cut(faults)
+		w.ignored = w.ignored[:ignored]
+	} else if rest != nil {
+		w.extras = append(w.extras, canon.Member{Key: name, Value: canon.NewObject(rest...)})
+	}
 	return done
 }
 
-// parent notes that a foreign key is given by a unique column of its parent.
-func (w *change) parent(name, field string, raw []byte) bool {
+// parent notes that a foreign key is given by a unique column of its parent. named
+// tells that the parent has such a field at all, an error why its value is none.
+func (w *change) parent(name, field string, raw []byte) (named, taken bool, err error) {
+	for _, p := range w.parentsOf(name) {
+		col := p.column(field)
+		if col == nil {
+			if via, _ := w.schema.foreignKey(p.ref.table, normal(field)); via == nil || p.join != nil {
+				continue
+			}
+			named = true // a row that the parent's row shows
+			continue
+		}
+		if col.hidden {
+			continue
+		}
+		named = true
+		if taken, err = w.byColumn(p.own, p.ref, col, name+"."+field, raw); taken {
+			return true, true, nil
+		}
+	}
+	return named, false, err
+}
+
+// A parentRow is the row of another table that a body's object may name.
+type parentRow struct {
+	own, ref *column // the foreign key, and what it holds of the parent
+	join     *joinRule
+}
+
+// column is the parent's column for a field, nil without one.
+func (p *parentRow) column(field string) *column {
+	if p.join != nil {
+		return p.join.column(field)
+	}
+	return p.ref.table.outColumn([]string{field})
+}
+
+func (w *change) parentsOf(name string) (list []parentRow) {
 	if w.schema == nil {
-		return false
+		return nil
 	}
 	if j := w.target.rules.joinOf(name); j.refers() {
-		return w.byColumn(j.own, j.other, j.column(field), name+"."+field, raw)
+		return []parentRow{{own: j.own, ref: j.other, join: j}}
 	}
 	own, _ := w.schema.foreignKey(w.table, normal(name))
 	for _, fk := range w.table.fks {
 		p := w.schema.table(fk.parent)
-		if own == nil || len(fk.cols) != 1 || fk.cols[0] != own {
+		if p == nil || own == nil || len(fk.cols) != 1 || fk.cols[0] != own {
 			continue
 		}
-		if refs := fk.targets(p); len(refs) == 1 && w.byColumn(own, refs[0], p.outColumn([]string{field}), name+"."+field, raw) {
-			return true
+		if refs := fk.targets(p); len(refs) == 1 {
+			list = append(list, parentRow{own: own, ref: refs[0]})
 		}
 	}
-	return false
+	return list
 }
 
 // byColumn notes that a column is given by another one of the row that it names.
-func (w *change) byColumn(own, ref, col *column, name string, raw []byte) bool {
-	if col == nil || col.hidden || !ref.table.pins([]filter{{col: col, vals: make([]driver.Value, 1)}}) {
-		return false
+func (w *change) byColumn(own, ref, col *column, name string, raw []byte) (bool, error) {
+	if !ref.table.pins([]filter{{col: col, vals: make([]driver.Value, 1)}}) {
+		return false, nil
 	}
 	by, err := filterOf(col, name, raw)
 	if err != nil || len(by.vals) == 0 {
-		return false
+		return false, err
 	}
 	w.lookups = append(w.lookups, lookup{own: own, ref: ref, by: by})
-	return true
+	return true, nil
 }
 
 // lookUp finds the values of foreign keys that were given by another column.
@@ -275,7 +331,27 @@ func (w *change) mergeExtras(ctx context.Context, c *conn) error {
 }
 
 func (w *change) unknown(name string) error {
+	return w.noColumn(name, w.table.names())
+}
+
+// unknownIn is unknown for a field of an object, which may mean one of a parent.
+func (w *change) unknownIn(name, field string) error {
 	names := w.table.names()
+	for _, p := range w.parentsOf(name) {
+		if p.join != nil {
+			for _, c := range p.join.columns {
+				names = append(names, name+"."+c.name)
+			}
+			continue
+		}
+		for _, other := range p.ref.table.names() {
+			names = append(names, name+"."+other)
+		}
+	}
+	return w.noColumn(name+"."+field, names)
+}
+
+func (w *change) noColumn(name string, names []string) error {
 	hint := "its columns are " + strings.Join(names, ", ")
 	if near := nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)

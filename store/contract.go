@@ -86,8 +86,8 @@ type resource struct {
 	limit   string
 	cursor  string
 	sort    string
-	search  string // free text
-	odata   string
+	search  string   // free text
+	odata   []string // OData's options, as odataOptions has them
 	ids     []string // of the operations made so far
 }
 
@@ -109,7 +109,11 @@ func (r *resource) params() {
 		r.keys = append(r.keys, p)
 		r.item += "/{" + p.name + "}"
 	}
-	wires, agents := newNamer("column"), newNamer("column", "body", "confirm", "idempotency_key")
+	taken := []string{"body", "confirm", "idempotency_key"}
+	for _, o := range odataOptions() {
+		taken = append(taken, odataAgent(o.name))
+	}
+	wires, agents := newNamer("column"), newNamer("column", taken...)
 	for _, c := range r.table.cols {
 		if c.class == classBlob || c.class == classJSON || c.name == "" || !r.shows(c) {
 			continue
@@ -122,7 +126,22 @@ func (r *resource) params() {
 	r.cursor = control(wires, agents, "cursor", "page_cursor")
 	r.sort = control(wires, agents, "sort", "order_by")
 	r.search = control(wires, agents, "q", "search")
-	r.odata = control(wires, agents, "$filter", "$filter")
+	for _, o := range odataOptions() {
+		r.odata = append(r.odata, control(wires, agents, o.name, o.name))
+	}
+}
+
+// An odataOption is one of OData's query options that lists take.
+type odataOption struct{ name, typ, description string }
+
+func odataOptions() []odataOption {
+	return []odataOption{
+		{"$filter", "string", "An OData filter, as in UnitPrice gt 1 and contains(Name,'live')."},
+		{"$orderby", "string", "Columns to sort by in OData's way, as in Name desc,UnitPrice."},
+		{"$select", "string", "The columns that rows show, as in Name,UnitPrice; all without it."},
+		{"$count", "boolean", "Whether OData's clients want the number of rows: total always has it."},
+		{"$search", "string", "Words that a row must have, anywhere, in OData's way."},
+	}
 }
 
 // control names a paging parameter: as usual, unless a column has that name.
@@ -184,7 +203,9 @@ func (r *resource) list() *canon.Value {
 	params = append(params,
 		obj("name", r.sort, "in", "query", "schema", obj("type", "string"), "description", "Columns to sort by, as in name,-id; a minus turns the order around."),
 		obj("name", r.search, "in", "query", "schema", obj("type", "string"), "description", "Words that a row must have, anywhere."),
-		r.odataParam(),
+	)
+	params = append(params, r.odataParams()...)
+	params = append(params,
 		obj("name", r.limit, "in", "query", "schema", obj("type", "integer", "minimum", 1, "maximum", maxPage, "default", defaultPage),
 			"description", "The most rows of a page."),
 		obj("name", r.cursor, "in", "query", "schema", obj("type", "string"), "description", "Where the next page begins: next_cursor of the page before."))
@@ -198,12 +219,21 @@ func (r *resource) list() *canon.Value {
 	return op
 }
 
-// odataParam declares the filter for all that equality does not say. Where a
-// column has its key, it gets another one for agents.
-func (r *resource) odataParam() *canon.Value {
-	return obj("name", r.odata, "agentName", "odata_"+air.SnakeCase(r.odata), "in", "query", "schema", obj("type", "string"),
-		"description", "An OData filter, as in UnitPrice gt 1 and contains(Name,'live').")
+// odataParams declare what OData's clients ask by. Where a column has a name's key,
+// the option has another one for agents.
+func (r *resource) odataParams() (out []*canon.Value) {
+	for i, o := range odataOptions() {
+		name := r.odata[i]
+		out = append(out, obj("name", name, "agentName", odataAgent(name), "in", "query", "schema", obj("type", o.typ), "description", o.description))
+	}
+	return out
 }
+
+func isODataOption(name string) bool {
+	return strings.HasPrefix(name, "$") && slices.ContainsFunc(odataOptions(), func(o odataOption) bool { return o.name == name })
+}
+
+func odataAgent(name string) string { return "odata_" + air.SnakeCase(name) }
 
 func (r *resource) get() *canon.Value {
 	return r.operation(action{verb: getRow, name: "get", method: "get", path: r.item, params: r.keyParams(), output: r.ref(), status: 200,

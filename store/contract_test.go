@@ -53,3 +53,20 @@ func TestDerivedContractLoads(t *testing.T) {
 		t.Error("two derivations differ")
 	}
 }
+
+// OData's options are declared, or they would not reach the store, whatever columns are called.
+func TestDerivedContractDeclaresOData(t *testing.T) {
+	db := openSQL(t, `CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, "count" INTEGER, "select" TEXT, odata_filter TEXT, order_by TEXT);
+INSERT INTO items VALUES (1, 'a', 5, 's', 'f', 'o'), (2, 'b', 6, 's', 'f', 'o');`, nil)
+	doc := load(t, db)
+	found := map[string]bool{}
+	for _, p := range doc.Operations[0].Params {
+		found[p.Name] = true
+	}
+	for _, name := range []string{"$filter", "$orderby", "$select", "$count", "$search", "name", "count", "select", "odata_filter"} {
+		if !found[name] {
+			t.Errorf("%s is not declared: %v", name, found)
+		}
+	}
+	want(t, db, call{id: "items.list", query: `$orderby="name desc"&$select="name"&$count=true&$search="b"`, size: 9}, `1 of 1 {"name":"b"}`)
+}

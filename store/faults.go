@@ -17,6 +17,9 @@ func (f *faults) add(field string, col *column, err error) {
 	f.texts, f.fields, f.cols = append(f.texts, err.Error()), append(f.fields, field), append(f.cols, col)
 }
 
+// cut forgets all but the first n.
+func (f *faults) cut(n int) { f.texts, f.fields, f.cols = f.texts[:n], f.fields[:n], f.cols[:n] }
+
 // maxFaults bounds the faults of a body that are told.
 const maxFaults = 20
 

@@ -51,3 +51,36 @@ func TestReplaceKeepsCreation(t *testing.T) {
 	want(t, db, call{id: "tasks.replace", path: "id=1", body: `{"title":"b","project_id":1,"points":1,"code":"T-1"}`, n: 5},
 		`{"id":1,"project_id":1,"title":"b","points":1,"state":"open","code":"T-1","created_at":"2025-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:05Z"}`)
 }
+
+const nested = `
+CREATE TABLE teams (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE people (id INTEGER PRIMARY KEY, login TEXT UNIQUE, name TEXT, team_id INTEGER REFERENCES teams (id));
+CREATE TABLE tasks (id INTEGER PRIMARY KEY, assignee_id INTEGER REFERENCES people (id), size_width INTEGER, size_height INTEGER);
+CREATE TABLE notes (id INTEGER PRIMARY KEY, assignee_id INTEGER REFERENCES people (id), extras JSON);
+INSERT INTO people VALUES (1, 'bob', 'Bob', NULL), (2, 'eve', 'Eve', NULL);
+INSERT INTO tasks VALUES (1, 2, 3, 4);
+`
+
+// A field of an object counts as one of the body does: written, told as not written, kept in
+// the extras, or a fault. None is dropped without a word.
+func TestNestedFields(t *testing.T) {
+	db := openSQL(t, nested, nil)
+	for _, c := range []struct{ id, path, body, want string }{
+		{"tasks.create", "", `{"assignee":{"id":1,"nmae":"x"}}`, `validation_error: tasks has no column "assignee.nmae"; did you mean "assignee.name"?`},
+		{"tasks.update", "id=1", `{"assignee":{"logn":"x","id":1},"size":{"width":1,"hieght":2}}`,
+			`validation_error: tasks has no column "assignee.logn"; did you mean "assignee.login"?; tasks has no column "size.hieght"; did you mean "size_height"?`},
+		{"tasks.update", "id=1", `{"assignee":{"id":1,"login":{"a":1}}}`, `validation_error: parameter "assignee.login" wants a plain value, got an object`},
+		{"tasks.update", "id=1", `{"assignee":{"nope":1}}`, `validation_error: "assignee_id" of tasks wants an integer, got an object`},
+		// What an answer showed may come back: the other columns of the parent, and its own parents.
+		{"tasks.update", "id=1", `{"assignee":{"id":1,"name":"Bob","login":null,"team":{"id":7}}}`, `{"id":1,"assignee_id":1,"size_width":3,"size_height":4}`},
+		{"notes.create", "", `{"assignee":{"login":"bob","nmae":"x"},"more":1}`, `{"id":1,"assignee_id":1,"extras":{"assignee":{"nmae":"x"},"more":1}}`},
+	} {
+		if got := show(call{id: c.id, path: c.path, body: c.body}.do(t, db)); got != c.want {
+			t.Errorf("%s %s\n got %s\nwant %s", c.id, c.body, got, c.want)
+		}
+	}
+	res := call{id: "tasks.update", path: "id=1", body: `{"assignee":{"id":1,"name":"Bob"}}`}.do(t, db)
+	if !strings.Contains(string(res.Meta), `"ignored":["assignee.name"]`) {
+		t.Errorf("meta %s", res.Meta)
+	}
+}

@@ -90,7 +90,7 @@ func (db *DB) inspect(schemas *canon.Value, o *air.Operation) Mapping {
 	if g.verb != deleteRow && g.verb != getRow {
 		g.inspectBody(&m, db.schema, schemas, o)
 	}
-	if sh := g.answers(); sh != nil {
+	if sh := g.answers(); sh != nil && g.verb != deleteRow { // whose answer shows no row
 		m.Absent = sh.absent
 		for _, f := range sh.fields {
 			m.Fields = append(m.Fields, f.bound())

@@ -260,3 +260,18 @@ func TestTotalThroughAnotherTable(t *testing.T) {
 		ask(t, db, "x", "PATCH /users/{id} update", "id=2", "", `{"login":"mona"}`)
 	}
 }
+
+// A removal answers without a row, so nothing is said of its fields.
+func TestInspectOfADelete(t *testing.T) {
+	for method, want := range map[string]string{"patch": "update", "delete": "delete"} {
+		contract := linkContract(t, method, "/tracks/{track_id}", "mutation", want, "TrackId: {type: integer}, colour: {type: string}", "")
+		list, err := openFile(t, chinook, &Options{Contract: contract}).Inspect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := list[0]
+		if m.Does != want || m.Table != "Track" || (len(m.Fields) > 0) != (method == "patch") || (len(m.Absent) > 0) != (method == "patch") {
+			t.Errorf("%s: %+v", method, m)
+		}
+	}
+}

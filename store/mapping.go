@@ -431,7 +431,7 @@ func (g *target) queryColumn(param string) *column {
 		return col
 	}
 	n := normal(param)
-	if projections[n] {
+	if projections[n] || isODataOption(param) { // $count is not the column count
 		return nil
 	}
 	for _, name := range []string{n, singular(n), n + "id", n + "gid"} {

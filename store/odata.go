@@ -26,8 +26,12 @@ func (r *reading) odata(name, n string, raw []byte) (known bool, err error) {
 		return true, r.freeText(name, text)
 	case "select":
 		for part := range strings.SplitSeq(text, ",") {
-			if part = strings.TrimSpace(part); part != "" && part != "*" {
+			switch part = strings.TrimSpace(part); {
+			case part == "" || part == "*":
+			case r.g.shows(part):
 				r.selected = append(r.selected, part)
+			default:
+				r.ignored = append(r.ignored, name+"["+part+"]")
 			}
 		}
 		return true, nil

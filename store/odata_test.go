@@ -62,3 +62,36 @@ INSERT INTO items VALUES (1, 'Apple', 5.5, 1, '2026-01-01'), (2, 'Pear', NULL, 0
 		t.Errorf("a text is no condition: %s (%v)", show(res), err)
 	}
 }
+
+// What $select names and no row has is told, and refused in strict mode; nothing else is cut
+// from the rows by it.
+func TestSelectOfUnknownNames(t *testing.T) {
+	const sql = `CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price REAL); INSERT INTO items VALUES (1, 'Apple', 5.5);`
+	loose, strict := openSQL(t, sql, nil), openSQL(t, sql, &Options{Strict: true})
+	for _, c := range []struct{ sel, rows, ignored, refused string }{
+		{"name,id", `{"id":1,"name":"Apple"}`, "", ""},
+		{"*", `{"id":1,"name":"Apple","price":5.5}`, "", ""},
+		{"name, prise", `{"name":"Apple"}`, `["$select[prise]"]`, `validation_error: items has no column for the parameter "$select[prise]"; did you mean "price"?`},
+		{"colour,prise", `{"id":1,"name":"Apple","price":5.5}`, `["$select[colour]","$select[prise]"]`,
+			`validation_error: items has no column for the parameter "$select[colour]"; its columns are id, name, price`},
+	} {
+		for _, db := range []*DB{loose, strict} {
+			req := listRequest(`$select="`+c.sel+`"`, 9, nil)
+			req.PathTemplate = "/items"
+			res, err := db.Invoke(context.Background(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if db == strict && c.refused != "" {
+				if got := show(res); got != c.refused {
+					t.Errorf("%s: %s, want %s", c.sel, got, c.refused)
+				}
+				continue
+			}
+			told := strings.Contains(string(res.Meta), `"ignored":`+c.ignored)
+			if len(res.Items) != 1 || string(res.Items[0]) != c.rows || told != (c.ignored != "") {
+				t.Errorf("%s: %s, meta %s; want %s, ignored %s", c.sel, show(res), res.Meta, c.rows, c.ignored)
+			}
+		}
+	}
+}

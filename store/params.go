@@ -368,7 +368,11 @@ func (r *reading) refuseIgnored(skip int) error {
 	t := r.g.table
 	cols := t.names()
 	hint := "its columns are " + strings.Join(cols, ", ")
-	if near := nearest(names[0], cols); near != "" {
+	about := names[0]
+	if _, keys, ok := brackets(about); ok {
+		about = keys[len(keys)-1] // where[stat]
+	}
+	if near := nearest(about, cols); near != "" {
 		hint = "did you mean \"" + near + "\"?"
 	}
 	err := invalid("%s has no column for the parameter %q; %s", t.name, clip(names[0]), hint)

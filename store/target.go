@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql/driver"
+	"slices"
 	"strings"
 
 	"github.com/anvil-sim/anvil/air"
@@ -196,29 +197,42 @@ func (g *target) declareCustom(doc *air.Document, o *air.Operation) {
 
 // shape is the shape of the rows that a request asks for.
 func (r *reading) shape() *shape {
-	sh := r.g.shape
 	if r.selected == nil {
-		return sh
+		return r.g.shape
 	}
-	if sh == nil {
-		sh = &shape{}
-		for _, col := range r.g.table.cols {
-			if !col.hidden {
-				sh.fields = append(sh.fields, outField{name: string(canon.AppendString(nil, col.name)), col: col, at: col.pos, unless: -1})
-			}
-		}
-	}
+	sh := r.g.wholeShape()
 	cut := &shape{exprs: sh.exprs, joins: sh.joins, extras: sh.extras, wrap: sh.wrap, beside: sh.beside}
 	for _, f := range sh.fields {
-		for _, name := range r.selected {
-			first, _, _ := strings.Cut(name, "/")
-			if normal(first) == normal(canon.Unquote([]byte(f.name))) {
-				cut.fields = append(cut.fields, f)
-				break
-			}
+		if slices.ContainsFunc(r.selected, f.isCalled) {
+			cut.fields = append(cut.fields, f)
 		}
 	}
 	return cut
+}
+
+// wholeShape is the shape of the rows, also where it is only the table's own.
+func (g *target) wholeShape() *shape {
+	if g.shape != nil {
+		return g.shape
+	}
+	sh := &shape{}
+	for _, col := range g.table.cols {
+		if !col.hidden {
+			sh.fields = append(sh.fields, outField{name: string(canon.AppendString(nil, col.name)), col: col, at: col.pos, unless: -1})
+		}
+	}
+	return sh
+}
+
+// shows tells whether rows have a field of the name that a $select gives.
+func (g *target) shows(name string) bool {
+	return slices.ContainsFunc(g.wholeShape().fields, func(f outField) bool { return f.isCalled(name) })
+}
+
+// isCalled tells whether a name in $select, or the first part of its path, means the field.
+func (f *outField) isCalled(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return normal(first) == normal(canon.Unquote([]byte(f.name)))
 }
 
 // assign writes what the map says about an operation and a table: constants and

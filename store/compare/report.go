@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/store/export"
@@ -67,11 +68,11 @@ func rowText(r *Row) string {
 			b = append(b, ',')
 		}
 		b = append(b, ' ')
-		b = export.AppendValue(b, "", k)
+		b = appendShown(b, "", k)
 	}
 	if r.Side != Changed {
 		b = append(b, ' ')
-		return string(appendValues(b, r))
+		return string(appendValues(b, r, appendShown))
 	}
 	for i, c := range r.Cells {
 		sep := "; "
@@ -79,20 +80,29 @@ func rowText(r *Row) string {
 			sep = "  "
 		}
 		b = append(b, sep+c.Column+": "...)
-		b = export.AppendValue(b, c.Type, c.A)
-		b = export.AppendValue(append(b, " -> "...), c.Type, c.B)
+		b = appendShown(b, c.Type, c.A)
+		b = appendShown(append(b, " -> "...), c.Type, c.B)
 	}
 	return string(b)
 }
 
-func appendValues(dst []byte, r *Row) []byte {
+// appendShown appends a cell for people: bytes of a text that are no UTF-8 are
+// \xff, where JSON has only base64 for the whole.
+func appendShown(dst []byte, decl string, v fixture.Value) []byte {
+	if s, ok := v.(string); ok && !utf8.ValidString(s) {
+		return strconv.AppendQuote(dst, s)
+	}
+	return export.AppendValue(dst, decl, v)
+}
+
+func appendValues(dst []byte, r *Row, value func(dst []byte, decl string, v fixture.Value) []byte) []byte {
 	dst = append(dst, '{')
 	for i, c := range r.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(canon.AppendString(dst, r.Table.Columns[c].Name), ':')
-		dst = export.AppendValue(dst, r.Table.Columns[c].Type, r.Values[i])
+		dst = value(dst, r.Table.Columns[c].Type, r.Values[i])
 	}
 	return append(dst, '}')
 }
@@ -186,7 +196,7 @@ func (j *JSONReport) Row(r *Row) error {
 		b = appendList(append(b, `,"key":`...), r.Key)
 	}
 	if r.Side != Changed {
-		b = append(appendValues(append(b, `,"row":`...), r), '}')
+		b = append(appendValues(append(b, `,"row":`...), r, export.AppendValue), '}')
 	} else {
 		b = append(b, `,"cells":{`...)
 		for i, c := range r.Cells {

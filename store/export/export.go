@@ -6,15 +6,14 @@ package export
 import (
 	"bufio"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/store/fixture"
@@ -43,7 +42,9 @@ type Options struct {
 // array alone when one table is asked for; JSON Lines and CSV hold one table.
 //
 // Bytes are {"$base64": "..."} in JSON and X'..' in CSV, where text stands in
-// quotes, NULL is empty and an empty text is "". A real keeps its point: 1.0.
+// quotes, NULL is empty and an empty text is "". A real keeps its point: 1.0. A
+// text that the format cannot hold, since it is no UTF-8, is {"$base64text": "..."}
+// and CAST(X'..' AS TEXT); a name that is none is an error.
 func Write(ctx context.Context, db *fixture.DB, w io.Writer, opts *Options) error {
 	e, err := newExporter(ctx, db, opts)
 	if err != nil {
@@ -159,7 +160,26 @@ func newExporter(ctx context.Context, db *fixture.DB, opts *Options) (*exporter,
 			e.tables = append(e.tables, t)
 		}
 	}
-	return e, nil
+	return e, e.checkNames()
+}
+
+// checkNames refuses names that are no UTF-8 where rows are not SQL: nothing
+// there spells them.
+func (e *exporter) checkNames() error {
+	if e.format == SQL {
+		return nil
+	}
+	for _, t := range e.tables {
+		if !utf8.ValidString(t.Name) {
+			return fmt.Errorf("the name of table %q is no UTF-8, which %s cannot hold; use --format sql", t.Name, e.format)
+		}
+		for _, c := range t.Columns {
+			if !utf8.ValidString(c.Name) {
+				return fmt.Errorf("table %q: the name of column %q is no UTF-8, which %s cannot hold; use --format sql", t.Name, c.Name, e.format)
+			}
+		}
+	}
+	return nil
 }
 
 // file writes one file whole.
@@ -277,47 +297,6 @@ func (e *exporter) rows(w *bufio.Writer, t *fixture.Table) error {
 	return err
 }
 
-// AppendRow appends the stored columns of a row as a JSON object.
-func AppendRow(dst []byte, t *fixture.Table, vals []fixture.Value) []byte {
-	dst = append(dst, '{')
-	for i, c := range stored(t) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(canon.AppendString(dst, t.Columns[c].Name), ':')
-		dst = AppendValue(dst, t.Columns[c].Type, vals[i])
-	}
-	return append(dst, '}')
-}
-
-// AppendValue appends a cell of a column of the declared type as JSON: 0 and 1 of
-// a BOOLEAN are false and true, arrays and objects in a JSON column are what they
-// say. A JSON text that says a text or null stays a text, so that an import into
-// the same schema gives it back.
-func AppendValue(dst []byte, decl string, v fixture.Value) []byte {
-	switch v := v.(type) {
-	case int64:
-		if strings.HasPrefix(strings.ToUpper(decl), "BOOL") && (v == 0 || v == 1) {
-			return strconv.AppendBool(dst, v == 1)
-		}
-		return strconv.AppendInt(dst, v, 10)
-	case float64:
-		return fixture.AppendReal(dst, v)
-	case string:
-		if strings.HasPrefix(strings.ToUpper(decl), "JSON") && v != "" && v[0] != '"' && v[0] != 'n' {
-			if out, err := canon.AppendCompact(dst, []byte(v), canon.Lenient); err == nil && string(out[len(dst):]) == v {
-				return out
-			}
-		}
-		return canon.AppendString(dst, v)
-	case []byte:
-		dst = append(dst, `{"$base64":"`...)
-		dst = base64.StdEncoding.AppendEncode(dst, v)
-		return append(dst, `"}`...)
-	}
-	return append(dst, "null"...)
-}
-
 func (e *exporter) csv(w *bufio.Writer, t *fixture.Table) error {
 	cols := stored(t)
 	e.line = e.line[:0]
@@ -334,8 +313,10 @@ func (e *exporter) csv(w *bufio.Writer, t *fixture.Table) error {
 			if i > 0 {
 				e.line = append(e.line, ',')
 			}
-			if s, ok := v.(string); ok {
+			if s, ok := v.(string); ok && utf8.ValidString(s) {
 				e.line = appendField(e.line, s, true)
+			} else if ok {
+				e.line = append(fixture.AppendLiteral(append(e.line, "CAST("...), []byte(s)), " AS TEXT)"...)
 			} else if v != nil {
 				e.line = fixture.AppendLiteral(e.line, v)
 			} else if len(vals) == 1 {

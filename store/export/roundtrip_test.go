@@ -26,7 +26,8 @@ const oddSchema = `CREATE TABLE "odd ""name""" (id INTEGER PRIMARY KEY, "a b" TE
 
 // randomCell is a value that may stand in any column.
 func randomCell(r *rand.Rand) fixture.Value {
-	texts := []string{"", "x", "it's", `"q"`, "a,b", "line\nend", "\r", "007", "12", "1.50", "true", "null", "X'00'", " ", "é\u2028", `{"a": 1}`, `{"a":1}`, "[1,2]", `"s"`, "9e999", "\\N", "a\tb", "\uFEFFx"}
+	texts := []string{"", "x", "it's", `"q"`, "a,b", "line\nend", "\r", "007", "12", "1.50", "true", "null", "X'00'", " ", "é\u2028", `{"a": 1}`, `{"a":1}`, "[1,2]", `"s"`, "9e999", "\\N", "a\tb", "\uFEFFx",
+		"\xff", "M\xfcller", "\xe9,\"\n", "\xED\xA0\x80", "\xED\xA0\xBD\xED\xB8\x80", "a\x00\xff", "CAST(X'FF' AS TEXT)", `{"$base64":"AP8="}`, `{"$base64text":"/w=="}`}
 	switch r.IntN(9) {
 	case 0:
 		return nil
@@ -261,5 +262,33 @@ func TestWrite(t *testing.T) {
 		if err := export.Write(context.Background(), db, &strings.Builder{}, &opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// A name that is no UTF-8 has no spelling in JSON or CSV.
+func TestNamesThatAreNoUTF8(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	err := fixture.Build(context.Background(), path, fixture.New, func(db *fixture.DB) error {
+		return db.Exec("CREATE TABLE d (\"caf\xe9\"); INSERT INTO d VALUES (1)")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := fixture.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, f := range []export.Format{export.CSV, export.JSON, export.JSONL} {
+		var out strings.Builder
+		err := export.Write(context.Background(), db, &out, &export.Options{Format: f})
+		want := `table "d": the name of column "caf\xe9" is no UTF-8, which ` + string(f) + " cannot hold; use --format sql"
+		if err == nil || err.Error() != want || out.Len() > 0 {
+			t.Errorf("got %v and %q, want %s", err, out.String(), want)
+		}
+	}
+	var out strings.Builder
+	if err := export.Write(context.Background(), db, &out, nil); err != nil || !strings.Contains(out.String(), "(\"caf\xe9\") VALUES (1)") {
+		t.Errorf("%v: %q", err, out.String())
 	}
 }

@@ -16,6 +16,7 @@ const (
 	boolean      // "true" or "false"
 	nested       // an array or object, as compact JSON
 	blobbed      // bytes, in value
+	raw          // a text that is no UTF-8, as an export spells it
 	ready        // a value of a dump, in value
 )
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/anvil-sim/anvil/internal/canon"
 	"github.com/anvil-sim/anvil/store/fixture"
@@ -84,6 +85,8 @@ func (c converter) value(v cell) (out fixture.Value, ok bool) {
 		return nil, true
 	case ready, blobbed:
 		return v.value, true
+	case raw:
+		return v.text, true
 	}
 	if !c.strict {
 		return c.loose(v), true
@@ -173,12 +176,33 @@ func jsonText(v cell) (fixture.Value, bool) {
 
 // hexBlob reads the X'..' that an export writes into a CSV file, unquoted.
 func hexBlob(v cell) ([]byte, bool) {
-	s := v.text
-	if v.kind != plain || len(s) < 3 || s[0] != 'X' || s[1] != '\'' || s[len(s)-1] != '\'' {
+	if v.kind != plain {
+		return nil, false
+	}
+	return hexBytes(v.text)
+}
+
+func hexBytes(s string) ([]byte, bool) {
+	if len(s) < 3 || s[0] != 'X' || s[1] != '\'' || s[len(s)-1] != '\'' {
 		return nil, false
 	}
 	b, err := hex.DecodeString(s[2 : len(s)-1])
 	return b, err == nil
+}
+
+// rawText reads the CAST(X'..' AS TEXT) by which an export writes a text that is no
+// UTF-8 into a CSV file. Any other text of that look means itself.
+func rawText(s string) (string, bool) {
+	hexed, ok := strings.CutPrefix(s, "CAST(")
+	if !ok {
+		return "", false
+	}
+	hexed, ok = strings.CutSuffix(hexed, " AS TEXT)")
+	if !ok {
+		return "", false
+	}
+	b, ok := hexBytes(hexed)
+	return string(b), ok && !utf8.Valid(b)
 }
 
 func blob(v cell) (fixture.Value, bool) {

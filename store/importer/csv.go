@@ -96,6 +96,9 @@ func (r *csvReader) plainCell(lineEnds bool) (cell, bool, error) {
 	if len(text) == 0 {
 		return cell{}, more, nil
 	}
+	if s, ok := rawText(string(text)); ok {
+		return cell{kind: raw, text: s}, more, nil
+	}
 	return cell{kind: plain, text: string(text)}, more, nil
 }
 

@@ -88,6 +88,8 @@ func (c *column) see(v cell) {
 		c.blobs++
 	case number:
 		c.number(v.text)
+	case raw:
+		c.texts++
 	case text:
 		c.text(v.text)
 	case plain, quoted:

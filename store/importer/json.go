@@ -231,8 +231,11 @@ func jsonCell(val []byte) cell {
 	case 'n':
 		return cell{}
 	case '{':
-		if b, ok := blobOf(val); ok {
+		if b, ok := bytesOf(val, "$base64"); ok {
 			return cell{kind: blobbed, value: b}
+		}
+		if b, ok := bytesOf(val, "$base64text"); ok {
+			return cell{kind: raw, text: string(b)}
 		}
 		return cell{kind: nested, text: string(val)}
 	case '[':
@@ -241,10 +244,11 @@ func jsonCell(val []byte) cell {
 	return cell{kind: number, text: string(val)}
 }
 
-// blobOf reads how an export spells bytes: {"$base64": "..."}.
-func blobOf(val []byte) ([]byte, bool) {
-	encoded, ok := canon.Lookup(val, "$base64")
-	if !ok || encoded[0] != '"' || len(val) != len(encoded)+len(`{"$base64":}`) {
+// bytesOf reads how an export spells bytes: {"$base64": "..."}, and a text that is
+// no UTF-8: {"$base64text": "..."}.
+func bytesOf(val []byte, key string) ([]byte, bool) {
+	encoded, ok := canon.Lookup(val, key)
+	if !ok || encoded[0] != '"' || len(val) != len(encoded)+len(key)+len(`{"":}`) {
 		return nil, false
 	}
 	b, err := base64.StdEncoding.DecodeString(canon.Unquote(encoded))
