@@ -7,7 +7,6 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -35,9 +34,7 @@ func timed(ctx context.Context, out io.Writer, codes []int, args ...string) (u u
 	for _, code := range codes {
 		if state.ExitCode() == code {
 			u.CPU = (state.UserTime() + state.SystemTime()).Seconds()
-			if r, ok := state.SysUsage().(*syscall.Rusage); ok {
-				u.PeakMB = float64(r.Maxrss) / 1024 // kilobytes on Linux
-			}
+			u.PeakMB = peakOf(state)
 			return u, nil
 		}
 	}

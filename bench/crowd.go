@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -85,13 +84,13 @@ func parseCrowd(args []string, stderr *os.File) (*crowd, error) {
 // note lowers the number of idle connections to what the system allows; the
 // server keeps a quarter of its files for the state.
 func (c *crowd) note() {
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+	files, known := filesAllowed()
+	if !known {
 		return // it shows when they are opened
 	}
 	others := c.bad*len(badClients()) + c.clients + 100
-	if most := int(min(uint64(files.Cur), math.MaxInt32)/4*3) - others; most < c.idle {
-		c.rep.Notes = append(c.rep.Notes, fmt.Sprintf("%d open files are allowed here, so %d connections are idle and not %d", files.Cur, most, c.idle))
+	if most := int(min(files, math.MaxInt32)/4*3) - others; most < c.idle {
+		c.rep.Notes = append(c.rep.Notes, fmt.Sprintf("%d open files are allowed here, so %d connections are idle and not %d", files, most, c.idle))
 		c.idle = max(most, 1)
 	}
 	c.rep.Notes = append(c.rep.Notes, fmt.Sprintf("%d idle connections, %d bad clients of each of %d kinds, %d ordinary ones",

@@ -87,7 +87,7 @@ func as(role string, arg string) Options {
 	}
 	return Options{
 		Command: "exec '" + strings.ReplaceAll(exe, "'", `'\''`) + "'",
-		Timeout: 10 * time.Second,
+		Timeout: time.Minute,
 		bounds:  bounds{answer: 50 * time.Millisecond}, // few roles answer shutdown
 		Env:     []string{roleEnv + "=" + role, argEnv + "=" + arg},
 	}
