@@ -22,8 +22,8 @@ INSERT INTO w VALUES (1, 5, 'a', 'm', 'one'), (2, 5, 'b', 'n', 'two'), (3, 6, 'c
 		names[o.ID] = strings.Join(query, " ")
 	}
 	for id, want := range map[string]string{
-		"fixture.w.list": "id limit cursor sort q order_by search $filter page_size page_cursor",
-		"fixture.x.list": "id Limit page_size sort q $filter page_size_2 cursor",
+		"fixture.w.list": "id limit cursor sort q order_by search $filter $orderby $select $count $search page_size page_cursor",
+		"fixture.x.list": "id Limit page_size sort q $filter $orderby $select $count $search page_size_2 cursor",
 	} {
 		if names[id] != want {
 			t.Errorf("%s has the parameters %s, want %s", id, names[id], want)
