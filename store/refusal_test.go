@@ -62,8 +62,10 @@ func TestRefusalMeta(t *testing.T) {
 			t.Errorf("%s %s %s %s: %s\n got %s\nwant %s", c.call.id, c.call.path, c.call.query, c.call.body, show(res), res.Meta, c.want)
 		}
 	}
-	res := call{id: "locked.create", body: `{"v":"w"}`}.do(t, db)
-	if res = (call{id: "locked.create", body: `{"v":"w"}`}).do(t, db); res.OK || !strings.Contains(string(res.Meta), `"refused":{"by":"unique","table":"audit","columns":["v"]}}`) {
+	if res := (call{id: "locked.create", body: `{"v":"w"}`}).do(t, db); !res.OK {
+		t.Fatalf("the first row: %s", show(res))
+	}
+	if res := (call{id: "locked.create", body: `{"v":"w"}`}).do(t, db); res.OK || !strings.Contains(string(res.Meta), `"refused":{"by":"unique","table":"audit","columns":["v"]}}`) {
 		t.Errorf("another table's rule: %s %s", show(res), res.Meta)
 	}
 }

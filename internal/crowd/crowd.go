@@ -66,7 +66,6 @@ type Listener struct {
 	waiting int // of them those that await
 	open    tide
 	active  tide // of those that do not await
-	told    int  // how many there were when something was said, 0: nothing was
 	closed  bool
 }
 
